@@ -1,0 +1,89 @@
+//! What was decided, and everything it was based on. Endpoints are indices into the snapshot.
+
+use headroom_datalayer::{Span, Timestamp};
+
+use crate::{Opinion, Reason};
+
+/// An endpoint that a filter left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Excluded {
+    /// Index in the snapshot.
+    pub endpoint: usize,
+    /// Index of the filter in the profile.
+    pub filter: usize,
+    /// Why.
+    pub reason: Reason,
+    /// See [`Verdict::Drop`](crate::Verdict::Drop).
+    pub excess: Option<f64>,
+}
+
+/// A filter that could not be kept to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// It excluded everybody, and the least bad of those were taken back.
+    LeastBad {
+        /// Index of the filter in the profile.
+        filter: usize,
+        /// Who was taken back.
+        kept: Vec<usize>,
+    },
+    /// No candidate had a value to judge by, so it did not apply.
+    MetricsMissing {
+        /// Index of the filter in the profile.
+        filter: usize,
+    },
+}
+
+/// An endpoint that passed the filters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Index in the snapshot.
+    pub endpoint: usize,
+    /// Sum of weight × score.
+    pub total: f64,
+    /// One a scorer, in the profile's order.
+    pub opinions: Vec<Opinion>,
+}
+
+/// Why nobody can serve a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// The pool is empty.
+    NoEndpoints,
+    /// A hard filter left nobody.
+    NoneCapable {
+        /// Index of the filter in the profile.
+        filter: usize,
+    },
+    /// A load filter without fallback left nobody.
+    Saturated {
+        /// Index of the filter in the profile.
+        filter: usize,
+    },
+}
+
+/// The result of running a profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The choice first, then where to retry; or why there is none.
+    pub outcome: Result<Vec<usize>, Rejection>,
+    /// Who was left out, by which filter and why, in the order it happened.
+    pub excluded: Vec<Excluded>,
+    /// Filters that could not be kept to.
+    pub fallbacks: Vec<Fallback>,
+    /// Who was scored.
+    pub candidates: Vec<Candidate>,
+    /// The snapshot's version.
+    pub snapshot_version: u64,
+    /// The snapshot's age.
+    pub snapshot_age: Span,
+    /// When it was decided.
+    pub decided_at: Timestamp,
+}
+
+impl Decision {
+    /// The endpoint that should serve.
+    pub fn choice(&self) -> Option<usize> {
+        self.outcome.as_ref().ok()?.first().copied()
+    }
+}

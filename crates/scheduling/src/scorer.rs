@@ -1,0 +1,59 @@
+//! The interface of scorers.
+
+use std::fmt;
+
+use headroom_datalayer::Span;
+
+use crate::{Context, OnMissing, Score, Unmeasured};
+
+/// What a score was made from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Input {
+    /// A measured number, and what this proxy has sent since it was measured.
+    Measured {
+        /// In the unit of the config, without `sent_since`.
+        value: f64,
+        /// Requests added to it.
+        sent_since: u32,
+        /// How old the measured part is.
+        age: Span,
+    },
+    /// A number that this proxy counts itself.
+    Counted(f64),
+    /// There was no value; the score is what the plugin gives then.
+    Unmeasured(Unmeasured),
+}
+
+/// What a scorer says of one endpoint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Opinion {
+    /// Higher is better.
+    pub score: Score,
+    /// What it was made from.
+    pub input: Input,
+}
+
+/// Says how good each candidate is in one respect.
+pub trait Scorer: fmt::Debug {
+    /// Scores the candidates, one opinion each, in order.
+    fn score(&self, cx: &Context<'_>, candidates: &[usize]) -> Vec<Opinion>;
+}
+
+/// Fills in the scores of endpoints without a value. `scored` has a score only where `inputs` has one.
+pub(crate) fn complete(scored: Vec<(Option<Score>, Input)>, on_missing: OnMissing) -> Vec<Opinion> {
+    let substitute = match on_missing {
+        OnMissing::Exclude | OnMissing::Worst => Score::WORST,
+        OnMissing::Pass => Score::BEST,
+        OnMissing::Neutral => mean(scored.iter().filter_map(|(score, _)| *score)),
+    };
+    scored.into_iter().map(|(score, input)| Opinion { score: score.unwrap_or(substitute), input }).collect()
+}
+
+fn mean(scores: impl Iterator<Item = Score>) -> Score {
+    let (mut sum, mut count) = (0.0, 0_u32);
+    for score in scores {
+        sum += score.get();
+        count += 1;
+    }
+    if count == 0 { Score::WORST } else { Score::new(sum / f64::from(count)) }
+}

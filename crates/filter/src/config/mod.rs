@@ -1,0 +1,65 @@
+//! The plugin's JSON config: read into what the user wrote ([`raw`]), then compiled into what can't
+//! be wrong ([`PoolSpec`]). All faults are reported at once, each as `path: value: reason`.
+
+mod compile;
+pub mod raw;
+mod read;
+
+use std::collections::BTreeMap;
+
+use headroom_scheduling::{Invalid, Profile};
+
+pub use compile::compile;
+pub use read::read;
+
+/// A config that is in force.
+#[derive(Debug)]
+pub struct Config {
+    /// How the state of the pools comes in.
+    pub feed: FeedSpec,
+    /// The pools.
+    pub pools: Vec<PoolSpec>,
+    /// Envoy cluster → index in `pools`.
+    pub clusters: BTreeMap<String, usize>,
+}
+
+/// How the state of the pools comes in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedSpec {
+    /// The Envoy cluster of the companion.
+    pub cluster: String,
+    /// The pools to subscribe to, sorted.
+    pub pools: Vec<String>,
+    /// A stream that is silent for longer is dead.
+    pub silence: headroom_datalayer::Span,
+}
+
+/// One pool.
+#[derive(Debug)]
+pub struct PoolSpec {
+    /// Its name.
+    pub name: String,
+    /// How an endpoint is chosen.
+    pub profile: Profile,
+    /// What to do before anything is known.
+    pub on_no_data: raw::OnNoData,
+    /// Longest request body, bytes.
+    pub max_body_bytes: u64,
+    /// Where decisions are shown.
+    pub explain: raw::Explain,
+}
+
+impl Config {
+    /// Reads and compiles the plugin's JSON.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(json: &[u8]) -> Result<Self, Vec<Invalid>> {
+        let value = serde_json::from_slice(json)
+            .map_err(|error| vec![Invalid::new("", "", format!("the plugin config is not JSON: {error}"))])?;
+        compile(read(value)?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

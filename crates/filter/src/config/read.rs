@@ -1,0 +1,96 @@
+//! From JSON to a type, with every fault and its path.
+
+use headroom_scheduling::Invalid;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
+
+/// Past this many faults a config is not read on.
+const MAX_FAULTS: usize = 32;
+
+/// Reads `value` as a `T`.
+///
+/// Serde stops at the first fault. So the faulty part is taken out and the rest read again, until it
+/// reads or nothing can be taken out any more: then all faults are known.
+///
+/// # Errors
+/// All faults, each with its path.
+pub fn read<T: DeserializeOwned>(mut value: Value) -> Result<T, Vec<Invalid>> {
+    let mut faults = Vec::new();
+    while faults.len() < MAX_FAULTS {
+        let error = match serde_path_to_error::deserialize::<_, T>(value.clone()) {
+            Ok(read) if faults.is_empty() => return Ok(read),
+            Ok(_) => break,
+            Err(error) => error,
+        };
+        let keys = keys(error.path());
+        let removed = remove(&mut value, &keys);
+        let shown = removed.as_ref().map(shown).unwrap_or_default();
+        let fault = Invalid::new(join(&keys), shown, error.inner().to_string());
+        // The absence of a required field shows again in what a removal has left incomplete.
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+        if removed.is_none() {
+            break;
+        }
+    }
+    Err(faults)
+}
+
+#[derive(Debug)]
+enum Key {
+    Index(usize),
+    Name(String),
+}
+
+fn keys(path: &Path) -> Vec<Key> {
+    path.iter()
+        .filter_map(|segment| match segment {
+            Segment::Seq { index } => Some(Key::Index(*index)),
+            Segment::Map { key } => Some(Key::Name(key.clone())),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
+        .collect()
+}
+
+fn join(keys: &[Key]) -> String {
+    let mut path = String::new();
+    for key in keys {
+        match key {
+            Key::Index(index) => path.push_str(&format!("[{index}]")),
+            Key::Name(name) if path.is_empty() => path.push_str(name),
+            Key::Name(name) => {
+                path.push('.');
+                path.push_str(name);
+            }
+        }
+    }
+    path
+}
+
+/// Takes the value at `keys` out of an object. An array's entry is emptied instead, so that the
+/// others keep their index.
+fn remove(value: &mut Value, keys: &[Key]) -> Option<Value> {
+    let (last, parents) = keys.split_last()?;
+    let mut parent = value;
+    for key in parents {
+        parent = match key {
+            Key::Index(index) => parent.get_mut(*index)?,
+            Key::Name(name) => parent.get_mut(name)?,
+        };
+    }
+    match last {
+        Key::Name(name) => parent.as_object_mut()?.remove(name),
+        Key::Index(_) => None,
+    }
+}
+
+/// The value as it is shown in a message: in full when short.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}

@@ -54,10 +54,13 @@ impl Slot {
     }
 }
 
+/// Endpoints by pool and address.
+type Slots = BTreeMap<(String, Address), Rc<Slot>>;
+
 /// A worker's requests in flight. Cheap to clone; clones are the same table.
 #[derive(Clone, Debug, Default)]
 pub struct Inflight {
-    slots: Rc<RefCell<BTreeMap<(String, Address), Rc<Slot>>>>,
+    slots: Rc<RefCell<Slots>>,
 }
 
 /// One request's place in the table; dropping it takes the request out.

@@ -8,6 +8,10 @@ pub mod convert;
 pub mod shared;
 
 /// The generated form of `proto/headroom/v1/feed.proto`.
+#[cfg_attr(
+    feature = "service",
+    expect(clippy::allow_attributes, clippy::allow_attributes_without_reason, reason = "generated code")
+)]
 pub mod feed {
     include!("generated/headroom.v1.rs");
 }

@@ -9,13 +9,13 @@ fn errors(config: &serde_json::Value) -> Vec<String> {
     }
 }
 
-fn pool(pool: serde_json::Value) -> serde_json::Value {
+fn pool(pool: &serde_json::Value) -> serde_json::Value {
     json!({"feed": {"cluster": "companion"}, "pools": [pool]})
 }
 
 #[test]
 fn the_short_form_works_as_it_stands() {
-    let config = pool(json!({
+    let config = pool(&json!({
         "name": "qwen",
         "filters": [
             {"type": "label-selector-filter", "selector": "llm-d.ai/model-family=qwen,llm-d.ai/serving-role=decode"},
@@ -38,7 +38,7 @@ fn the_short_form_works_as_it_stands() {
 
 #[test]
 fn a_pool_that_says_nothing_of_scheduling_has_the_default_scorers() {
-    let config = Config::parse(pool(json!({"name": "p"})).to_string().as_bytes()).expect("valid");
+    let config = Config::parse(pool(&json!({"name": "p"})).to_string().as_bytes()).expect("valid");
     assert_eq!(config.pools[0].profile.scorers.len(), 4);
 }
 
@@ -89,6 +89,6 @@ fn what_is_not_json_or_has_no_pools_is_refused() {
     assert!(Config::parse(b"{").expect_err("broken")[0].to_string().contains("not JSON"));
     assert!(errors(&json!({"feed": {"cluster": "c"}, "pools": []}))[0].starts_with("pools: []: must have"));
     assert!(errors(&json!({"pools": []}))[0].contains("missing field `feed`"));
-    let twice = pool(json!({"name": "p", "scorers": [{"type": "queue-scorer"}, {"type": "queue-scorer"}]}));
+    let twice = pool(&json!({"name": "p", "scorers": [{"type": "queue-scorer"}, {"type": "queue-scorer"}]}));
     assert!(errors(&twice)[0].contains("two plugins of a pool have this name"));
 }

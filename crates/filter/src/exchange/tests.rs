@@ -19,7 +19,7 @@ struct World {
 }
 
 impl World {
-    fn new(pool: serde_json::Value) -> Self {
+    fn new(pool: &serde_json::Value) -> Self {
         let config = json!({"feed": {"cluster": "c"}, "pools": [pool]}).to_string();
         let inflight = Inflight::default();
         Self {
@@ -82,7 +82,7 @@ fn status(action: &Action) -> u32 {
 
 #[test]
 fn a_request_goes_to_the_shortest_queue_and_is_counted_until_it_ends() {
-    let mut world = World::new(json!({"name": "p", "scorers": [{"type": "queue-scorer"}]})).fed();
+    let mut world = World::new(&json!({"name": "p", "scorers": [{"type": "queue-scorer"}]})).fed();
     let mut exchange = world.exchange();
     assert_eq!(exchange.on_request_headers(&chat(20), &mut world.env()), Action::AwaitBody);
     let action = exchange.on_request_body(br#"{"model":"m"}"#, &mut world.env());
@@ -101,7 +101,7 @@ fn a_request_goes_to_the_shortest_queue_and_is_counted_until_it_ends() {
 
 #[test]
 fn the_endpoint_that_serves_after_a_retry_is_the_one_charged() {
-    let mut world = World::new(json!({"name": "p", "scorers": [{"type": "queue-scorer"}]})).fed();
+    let mut world = World::new(&json!({"name": "p", "scorers": [{"type": "queue-scorer"}]})).fed();
     let mut exchange = world.exchange();
     exchange.on_request_body(br#"{"model":"m"}"#, &mut world.env());
     exchange.on_response_headers(Some("10.0.0.1:8000"), &mut world.env());
@@ -116,7 +116,7 @@ fn the_endpoint_that_serves_after_a_retry_is_the_one_charged() {
 
 #[test]
 fn requests_without_a_body_to_read_are_scheduled_at_once() {
-    let mut world = World::new(json!({"name": "p", "scorers": [{"type": "queue-scorer"}]})).fed();
+    let mut world = World::new(&json!({"name": "p", "scorers": [{"type": "queue-scorer"}]})).fed();
     for head in [
         Head { method: "GET", path: "/v1/models", end_of_stream: true, ..Head::default() },
         Head { method: "POST", path: "/v1/embeddings", content_length: Some(10), ..Head::default() },
@@ -129,7 +129,7 @@ fn requests_without_a_body_to_read_are_scheduled_at_once() {
 
 #[test]
 fn what_cannot_be_read_gets_a_clear_4xx() {
-    let mut world = World::new(json!({"name": "p", "maxBodyBytes": 100})).fed();
+    let mut world = World::new(&json!({"name": "p", "maxBodyBytes": 100})).fed();
     let mut exchange = world.exchange();
     assert_eq!(status(&exchange.on_request_headers(&chat(101), &mut world.env())), 413);
     assert_eq!(exchange.on_request_body_growing(100, &mut world.env()), Action::AwaitBody);
@@ -147,9 +147,9 @@ fn what_cannot_be_read_gets_a_clear_4xx() {
 
 #[test]
 fn before_anything_is_known_envoy_balances_or_the_request_is_rejected() {
-    let mut world = World::new(json!({"name": "p"}));
+    let mut world = World::new(&json!({"name": "p"}));
     assert_eq!(world.exchange().on_request_body(br#"{"model":"m"}"#, &mut world.env()), Action::Pass);
-    let mut strict = World::new(json!({"name": "p", "onNoData": "reject"}));
+    let mut strict = World::new(&json!({"name": "p", "onNoData": "reject"}));
     let action = strict.exchange().on_request_body(br#"{"model":"m"}"#, &mut strict.env());
     assert_eq!(status(&action), 503);
     assert_eq!((world.requests("passed_through"), strict.requests("no_data")), (1, 1));
@@ -158,7 +158,7 @@ fn before_anything_is_known_envoy_balances_or_the_request_is_rejected() {
 #[test]
 fn a_rejection_names_the_filter_and_its_constraint() {
     let filter = json!({"type": "label-selector-filter", "name": "family", "selector": "model=llama"});
-    let mut world = World::new(json!({"name": "p", "filters": [filter]})).fed();
+    let mut world = World::new(&json!({"name": "p", "filters": [filter]})).fed();
     let mut exchange = world.exchange();
     let Action::Reply(reply) = exchange.on_request_body(br#"{"model":"m"}"#, &mut world.env()) else {
         panic!("not rejected");
@@ -173,5 +173,5 @@ fn a_rejection_names_the_filter_and_its_constraint() {
 
 #[test]
 fn other_clusters_are_none_of_our_business() {
-    assert!(Exchange::of(&World::new(json!({"name": "p", "clusters": ["x"]})).pools, "p").is_none());
+    assert!(Exchange::of(&World::new(&json!({"name": "p", "clusters": ["x"]})).pools, "p").is_none());
 }

@@ -26,7 +26,7 @@ pub struct Params {
     /// `custom.gpu_utilization_percent`.
     attribute: String,
     /// The comparison that a kept endpoint meets.
-    algorithm: Algorithm,
+    algorithm: Comparison,
     /// What to do with endpoints without a value. Default `neutral`.
     #[serde(default = "default_on_missing")]
     on_missing: OnMissing,
@@ -45,7 +45,7 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, tag = "type")]
-enum Algorithm {
+enum Comparison {
     /// Compare with a fixed number.
     Threshold {
         /// The number and how to compare with it.
@@ -117,7 +117,7 @@ impl Plugin for EndpointAttributeFilter {
     type Params = Params;
 
     fn build(params: Params, cx: &BuildContext<'_>) -> Result<Self, Vec<Invalid>> {
-        let Algorithm::Threshold { threshold } = params.algorithm;
+        let Comparison::Threshold { threshold } = params.algorithm;
         let mut invalid = Vec::new();
         if params.attribute.is_empty() {
             invalid.push(Invalid::new("attribute", "\"\"", "must name an attribute"));

@@ -1,4 +1,6 @@
 use super::*;
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn labels(text: &str) -> BTreeMap<String, String> {
     text.split_whitespace()

@@ -8,6 +8,8 @@ use crate::pickers::MaxScorePicker;
 use crate::scorers::{ActiveRequestScorer, EndpointAttributeScorer, QueueScorer};
 use crate::testing::{NOW, Sent, build, endpoint, sample, with};
 use crate::{Explanation, Outcome, Plugin};
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn filter<F: Filter + Plugin + 'static>(parameters: serde_json::Value) -> NamedFilter {
     NamedFilter { name: F::TYPE.to_owned(), filter: Box::new(build::<F>(parameters)) }

@@ -21,7 +21,7 @@ pub struct Params {
     /// `custom.gpu_utilization_percent`.
     attribute_key: String,
     /// How a value becomes a score.
-    algorithm: Algorithm,
+    algorithm: Scoring,
     /// What endpoints without a fresh value score. Default `worst`.
     #[serde(default = "default_on_missing")]
     on_missing: OnMissing,
@@ -36,7 +36,7 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Algorithm {
+struct Scoring {
     /// Which end of the range is good.
     #[serde(rename = "type")]
     kind: Kind,

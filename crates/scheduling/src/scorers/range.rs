@@ -44,6 +44,9 @@ pub(crate) fn place(values: &[Option<f64>], range: Range, direction: Direction) 
 mod tests {
     use super::*;
 
+    #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+    use wasm_bindgen_test::wasm_bindgen_test as test;
+
     fn scores(values: &[Option<f64>], range: Range, direction: Direction) -> Vec<Option<f64>> {
         place(values, range, direction).into_iter().map(|score| score.map(Score::get)).collect()
     }

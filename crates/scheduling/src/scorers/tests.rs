@@ -4,6 +4,8 @@ use serde_json::json;
 use super::*;
 use crate::testing::{NOW, Sent, build, pool, try_build, with};
 use crate::{NoLoad, Plugin, Scorer};
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 type Values<'a> = &'a [Option<(f64, u64)>];
 

@@ -3,6 +3,8 @@ use serde_json::json;
 use super::*;
 use crate::NoLoad;
 use crate::testing::{build, pool, try_build, with};
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn kept(filter: &EndpointAttributeFilter, values: &[Option<(f64, u64)>]) -> String {
     let snapshot = pool("x", values);

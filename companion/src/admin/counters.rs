@@ -1,0 +1,131 @@
+//! What is counted as it happens.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
+};
+
+/// A gauge of seconds.
+pub(super) type Seconds = Gauge<f64, AtomicU64>;
+
+/// The labels of what is counted by target.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct TargetLabels {
+    pub(super) target: String,
+}
+
+/// The labels of scrapes.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct ResultLabels {
+    target: String,
+    result: &'static str,
+}
+
+/// The labels of feed messages.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct MessageLabels {
+    kind: &'static str,
+}
+
+/// The kinds of feed messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FeedMessage {
+    /// A pool as a whole.
+    Snapshot,
+    /// Changes of a pool.
+    Delta,
+    /// Nothing but a sign of life.
+    Heartbeat,
+}
+
+impl FeedMessage {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Snapshot => "snapshot",
+            Self::Delta => "delta",
+            Self::Heartbeat => "heartbeat",
+        }
+    }
+}
+
+/// What the scrape loops count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScrapeMetrics {
+    pub(super) scrapes: Family<ResultLabels, Counter>,
+    pub(super) duration: Family<TargetLabels, Seconds>,
+    pub(super) parse_errors: Family<TargetLabels, Counter>,
+}
+
+impl ScrapeMetrics {
+    /// The part of one target.
+    pub(crate) fn target(&self, url: &str) -> TargetMetrics {
+        TargetMetrics { all: self.clone(), url: url.to_owned() }
+    }
+}
+
+/// What one target's scrape loop counts.
+#[derive(Clone, Debug)]
+pub(crate) struct TargetMetrics {
+    all: ScrapeMetrics,
+    url: String,
+}
+
+impl TargetMetrics {
+    /// Counts a scrape.
+    pub(crate) fn scraped(&self, result: &'static str, elapsed: Duration, parse_errors: usize) {
+        let labels = TargetLabels { target: self.url.clone() };
+        self.all.scrapes.get_or_create(&ResultLabels { target: self.url.clone(), result }).inc();
+        self.all.duration.get_or_create(&labels).set(elapsed.as_secs_f64());
+        let parse_errors = u64::try_from(parse_errors).unwrap_or(u64::MAX);
+        self.all.parse_errors.get_or_create(&labels).inc_by(parse_errors);
+    }
+}
+
+/// What the feed counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FeedMetrics {
+    pub(super) subscribers: Gauge,
+    pub(super) messages: Family<MessageLabels, Counter>,
+    /// Snapshots for those who were too far behind.
+    pub(crate) resnapshots: Counter,
+    open: Arc<AtomicI64>,
+}
+
+/// An open stream; dropped when it ends.
+#[derive(Debug)]
+pub(crate) struct Subscriber {
+    gauge: Gauge,
+    open: Arc<AtomicI64>,
+}
+
+impl FeedMetrics {
+    /// Counts a message.
+    pub(crate) fn count(&self, kind: FeedMessage) {
+        self.messages.get_or_create(&MessageLabels { kind: kind.as_str() }).inc();
+    }
+
+    /// Counts a stream in, unless there are `most` already.
+    pub(crate) fn subscriber(&self, most: i64) -> Option<Subscriber> {
+        if self.open.fetch_add(1, Ordering::AcqRel) >= most {
+            self.open.fetch_sub(1, Ordering::AcqRel);
+            return None;
+        }
+        self.subscribers.inc();
+        Some(Subscriber { gauge: self.subscribers.clone(), open: Arc::clone(&self.open) })
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        self.gauge.dec();
+        self.open.fetch_sub(1, Ordering::AcqRel);
+    }
+}

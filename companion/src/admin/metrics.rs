@@ -1,0 +1,149 @@
+//! The companion's own metrics.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use headroom_datalayer::{Sample, Span, Timestamp, attribute_info, read, well_known};
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{family::Family, gauge::Gauge},
+    registry::{Registry, Unit},
+};
+
+use super::counters::{FeedMetrics, ScrapeMetrics, Seconds, TargetLabels};
+use crate::{publish::Hub, scrape::Targets};
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct PoolLabels {
+    pool: String,
+}
+
+/// Every metric of the process.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    /// Counted by the scrape loops.
+    pub(crate) scrape: ScrapeMetrics,
+    /// Counted by the feed.
+    pub(crate) feed: FeedMetrics,
+    last_success: Family<TargetLabels, Seconds>,
+    staleness: Family<TargetLabels, Seconds>,
+    unmatched_gpus: Family<TargetLabels, Gauge>,
+    pool_endpoints: Family<PoolLabels, Gauge>,
+    pool_fresh: Family<PoolLabels, Gauge>,
+}
+
+impl Metrics {
+    /// The metrics, with nothing counted.
+    pub(crate) fn new() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("headroom"),
+            scrape: ScrapeMetrics::default(),
+            feed: FeedMetrics::default(),
+            last_success: Family::default(),
+            staleness: Family::default(),
+            unmatched_gpus: Family::default(),
+            pool_endpoints: Family::default(),
+            pool_fresh: Family::default(),
+        };
+        metrics.register();
+        metrics
+    }
+
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        let scrape = &self.scrape;
+        registry.register("target_scrapes", "Scrapes of a target, by how they ended", scrape.scrapes.clone());
+        registry.register_with_unit(
+            "target_last_scrape_duration",
+            "How long the last scrape of a target took",
+            Unit::Seconds,
+            scrape.duration.clone(),
+        );
+        registry.register(
+            "target_parse_errors",
+            "Lines of a target's scrapes that could not be read",
+            scrape.parse_errors.clone(),
+        );
+        registry.register_with_unit(
+            "target_last_success_timestamp",
+            "When the last scrape of a target that gave values was sent; absent before the first",
+            Unit::Seconds,
+            self.last_success.clone(),
+        );
+        registry.register_with_unit(
+            "target_staleness",
+            "Time since the last scrape of a target that gave values; absent before the first",
+            Unit::Seconds,
+            self.staleness.clone(),
+        );
+        registry.register(
+            "target_unmatched_gpus",
+            "GPUs in the last scrape of an exporter that belong to no endpoint",
+            self.unmatched_gpus.clone(),
+        );
+        registry.register("pool_endpoints", "Endpoints of a pool", self.pool_endpoints.clone());
+        registry.register(
+            "pool_fresh_endpoints",
+            "Endpoints of a pool with at least one engine value that is young enough to use",
+            self.pool_fresh.clone(),
+        );
+        let feed = &self.feed;
+        registry.register("feed_subscribers", "Open feed streams", feed.subscribers.clone());
+        registry.register("feed_messages", "Messages sent to subscribers, by kind", feed.messages.clone());
+        registry.register(
+            "feed_resnapshots",
+            "Snapshots sent to subscribers that were too far behind for deltas",
+            feed.resnapshots.clone(),
+        );
+    }
+
+    /// All metrics as OpenMetrics text.
+    ///
+    /// # Errors
+    /// Never with text in memory.
+    pub(crate) fn render(
+        &self,
+        hub: &Hub,
+        targets: &Targets,
+        now: Timestamp,
+    ) -> Result<String, std::fmt::Error> {
+        targets.for_each(|url, _, state| {
+            let labels = TargetLabels { target: url.to_owned() };
+            if let Some(at) = state.last_success {
+                self.last_success.get_or_create(&labels).set(seconds(at.as_micros()));
+                self.staleness.get_or_create(&labels).set(seconds(now.since(at).as_micros()));
+            }
+            if let Some(count) = state.unmatched_gpus {
+                self.unmatched_gpus.get_or_create(&labels).set(i64::try_from(count).unwrap_or(i64::MAX));
+            }
+        });
+        hub.for_each_pool(|pool, state| {
+            let labels = PoolLabels { pool: pool.to_owned() };
+            let (mut all, mut fresh) = (0, 0);
+            for (_, samples) in state.iter() {
+                all += 1;
+                fresh += i64::from(is_fresh(samples, now));
+            }
+            self.pool_endpoints.get_or_create(&labels).set(all);
+            self.pool_fresh.get_or_create(&labels).set(fresh);
+        });
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// The values by which an endpoint's load is known.
+const LOAD: [&str; 3] =
+    [well_known::WAITING_QUEUE_SIZE, well_known::RUNNING_REQUESTS_SIZE, well_known::KV_CACHE_USAGE];
+
+fn is_fresh(samples: &BTreeMap<String, Sample>, now: Timestamp) -> bool {
+    LOAD.iter().any(|attribute| {
+        let max_age = attribute_info(attribute).map_or(Span::ZERO, |info| info.max_age);
+        read(samples.get(*attribute), now, max_age).number().is_some()
+    })
+}
+
+fn seconds(micros: u64) -> f64 {
+    Duration::from_micros(micros).as_secs_f64()
+}

@@ -1,0 +1,10 @@
+//! What people and monitoring see of the companion.
+
+mod counters;
+mod metrics;
+mod server;
+mod targets;
+
+pub(crate) use counters::{FeedMessage, FeedMetrics, ScrapeMetrics, TargetMetrics};
+pub(crate) use metrics::Metrics;
+pub(crate) use server::{Admin, serve};

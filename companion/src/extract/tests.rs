@@ -1,0 +1,239 @@
+use std::collections::BTreeMap;
+
+use headroom_datalayer::{Sample, Timestamp, Value};
+use headroom_exposition::parse;
+
+use super::{Cell, HitRate, Range, combine, engine, extract_engine};
+
+const SENT: Timestamp = Timestamp::from_millis(1_764_403_400_000);
+
+/// Attributes of a vLLM scrape, numbers and names as text.
+fn vllm(text: &str) -> BTreeMap<&'static str, String> {
+    let table = engine("vllm").expect("known");
+    let extraction = extract_engine(table, &parse(text), SENT, &mut BTreeMap::new());
+    extraction.facts.into_iter().map(|(attribute, sample)| (attribute, show(&sample))).collect()
+}
+
+fn show(sample: &Sample) -> String {
+    match &sample.value {
+        Value::Number(number) => f64::from(*number).to_string(),
+        Value::Names(names) => names.join("|"),
+    }
+}
+
+fn check(text: &str, expected: &[(&str, &str)]) {
+    let facts = vllm(text);
+    let facts: Vec<_> = facts.iter().map(|(attribute, value)| (*attribute, value.as_str())).collect();
+    assert_eq!(facts, expected, "{text}");
+}
+
+#[test]
+fn one_engine() {
+    let text = r#"
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="tiny-1b"} 5.0
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{engine="0",model_name="tiny-1b"} 2.0
+# TYPE vllm:num_requests_waiting_by_reason gauge
+vllm:num_requests_waiting_by_reason{engine="0",model_name="tiny-1b",reason="capacity"} 2.0
+# TYPE vllm:kv_cache_usage_perc gauge
+vllm:kv_cache_usage_perc{engine="0",model_name="tiny-1b"} 0.125
+# TYPE vllm:prefix_cache_queries_total counter
+vllm:prefix_cache_queries_total{engine="0",model_name="tiny-1b"} 8000.0
+# TYPE vllm:prefix_cache_queries_created gauge
+vllm:prefix_cache_queries_created{engine="0",model_name="tiny-1b"} 1.7644e+09
+# TYPE vllm:prefix_cache_hits_total counter
+vllm:prefix_cache_hits_total{engine="0",model_name="tiny-1b"} 2000.0
+# TYPE vllm:cache_config_info gauge
+vllm:cache_config_info{block_size="16",engine="0",num_cpu_blocks="None",num_gpu_blocks="1234"} 1.0
+vllm:external_prefix_cache_hits_total{engine="0",model_name="tiny-1b"} 1.0
+"#;
+    check(
+        text,
+        &[
+            ("CacheBlockSize", "16"),
+            ("CacheNumBlocks", "1234"),
+            ("KVCacheUsagePercent", "0.125"),
+            ("PrefixCacheHitRate", "0.25"),
+            ("RunningRequestsSize", "5"),
+            ("ServedModels", "tiny-1b"),
+            ("WaitingQueueSize", "2"),
+        ],
+    );
+}
+
+#[test]
+fn older_names_are_read_unless_the_newer_ones_are_there() {
+    let old = r#"
+vllm:num_requests_swapped{model_name="m"} 1.0
+vllm:gpu_cache_usage_perc{model_name="m"} 0.5
+vllm:cpu_cache_usage_perc{model_name="m"} 0.9
+vllm:gpu_prefix_cache_hit_rate{model_name="m"} 0.75
+vllm:cpu_prefix_cache_hit_rate{model_name="m"} -1.0
+"#;
+    check(old, &[("KVCacheUsagePercent", "0.5"), ("PrefixCacheHitRate", "0.75"), ("ServedModels", "m")]);
+
+    let both = r#"
+vllm:gpu_cache_usage_perc 0.75
+vllm:kv_cache_usage_perc 0.25
+vllm:gpu_prefix_cache_hits_total 9
+vllm:gpu_prefix_cache_queries_total 10
+vllm:prefix_cache_hits_total 1
+vllm:prefix_cache_queries_total 10
+"#;
+    check(both, &[("KVCacheUsagePercent", "0.25"), ("PrefixCacheHitRate", "0.1")]);
+}
+
+#[test]
+fn ranks_are_summed_or_averaged_and_the_same_series_counts_once() {
+    let text = r#"
+vllm:num_requests_running{engine="0"} 10
+vllm:num_requests_running{engine="1"} 3
+vllm:num_requests_running{engine="1"} 3
+vllm:kv_cache_usage_perc{engine="0"} 0.75
+vllm:kv_cache_usage_perc{engine="1"} 0.25
+vllm:cache_config_info{block_size="64",engine="0",num_gpu_blocks="100"} 1.0
+vllm:cache_config_info{block_size="64",engine="1",num_gpu_blocks="150"} 1.0
+vllm:prefix_cache_queries_total{engine="0"} 100
+vllm:prefix_cache_queries_total{engine="1"} 300
+vllm:prefix_cache_hits_total{engine="0"} 90
+vllm:prefix_cache_hits_total{engine="1"} 10
+"#;
+    check(
+        text,
+        &[
+            ("CacheBlockSize", "64"),
+            ("CacheNumBlocks", "250"),
+            ("KVCacheUsagePercent", "0.5"),
+            ("PrefixCacheHitRate", "0.25"),
+            ("RunningRequestsSize", "13"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_absent_or_damaged_is_missing_and_never_zero() {
+    check(
+        "process_resident_memory_bytes 8.5e+08\nvllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"90\"} 1\n",
+        &[("CacheBlockSize", "16"), ("CacheNumBlocks", "90")],
+    );
+    check(
+        "vllm:num_requests_running NaN\nvllm:num_requests_waiting -2\nvllm:kv_cache_usage_perc +Inf\n\
+         vllm:cache_config_info{block_size=\"32\",num_gpu_blocks=\"None\"} 1\n",
+        &[("CacheBlockSize", "32")],
+    );
+    check("vllm:kv_cache_usage_perc 55\nvllm:num_requests_waiting 1\n", &[("WaitingQueueSize", "1")]);
+    check(
+        "vllm:num_requests_waiting{engine=\"0\"} NaN\nvllm:num_requests_waiting{engine=\"1\"} 4\n\
+         vllm:kv_cache_usage_perc{engine=\"0\"} NaN\nvllm:kv_cache_usage_perc{engine=\"1\"} 0.5\n",
+        &[("KVCacheUsagePercent", "0.5")],
+    );
+    check(
+        "vllm:num_requests_waiting 0\nvllm:prefix_cache_queries_total 0\nvllm:prefix_cache_hits_total 0\n",
+        &[("WaitingQueueSize", "0")],
+    );
+}
+
+#[test]
+fn a_counter_is_no_queue_length() {
+    let table = engine("vllm").expect("known");
+    for declared in ["# TYPE vllm:num_requests_waiting counter\n", ""] {
+        let text = format!("vllm:num_requests_waiting 48211\n{declared}vllm:num_requests_running 2\n");
+        let extraction = extract_engine(table, &parse(&text), SENT, &mut BTreeMap::new());
+        assert_eq!(extraction.facts.contains_key("WaitingQueueSize"), declared.is_empty());
+        assert_eq!(extraction.notes.len(), usize::from(!declared.is_empty()), "{:?}", extraction.notes);
+        assert!(extraction.facts.contains_key("RunningRequestsSize"));
+    }
+}
+
+#[test]
+fn an_unknown_engine_has_no_attribute_at_all() {
+    let table = engine("vllm").expect("known");
+    let parsed = parse("acme:queue_depth{model=\"m\"} 40\nvllm_num_requests_waiting 0\n");
+    let extraction = extract_engine(table, &parsed, SENT, &mut BTreeMap::new());
+    assert!(!extraction.recognised && extraction.facts.is_empty());
+}
+
+#[test]
+fn a_label_may_hold_anything_and_a_sample_its_own_older_time() {
+    let text = "vllm:num_requests_waiting{model_name=\"odd \\\"q\\\" } , # \\\\ 模型 \\n end\",} 2 1764403360.250\n\
+                vllm:num_requests_running 1 1864403360.250\n\
+                vllm:e2e_request_latency_seconds_bucket{le=\"0.3\"} 4 # {trace_id=\"a\"} 0.29 1764403359.9\n# EOF\n";
+    let table = engine("vllm").expect("known");
+    let facts = extract_engine(table, &parse(text), SENT, &mut BTreeMap::new()).facts;
+    let time = |attribute: &str| facts.get(attribute).map(|sample| sample.measured_at.as_micros());
+    assert_eq!(facts.get("ServedModels").map(show).as_deref(), Some("odd \"q\" } , # \\ 模型 \n end"));
+    assert_eq!(time("WaitingQueueSize"), Some(1_764_403_360_250_000));
+    assert_eq!(
+        time("RunningRequestsSize"),
+        Some(SENT.as_micros()),
+        "a time ahead of the request is not believed"
+    );
+}
+
+#[test]
+fn a_hit_rate_is_that_of_the_window() {
+    let at = Timestamp::from_millis;
+    let mut rate = HitRate::default();
+    let steps = [
+        (0.0, 0.0, None, "no query yet"),
+        (20.0, 100.0, Some((0.2, 1)), "all time"),
+        (110.0, 200.0, Some((0.9, 2)), "the window"),
+        (110.0, 200.0, Some((0.9, 2)), "nothing new: the old rate with its old time"),
+        (5.0, 10.0, Some((0.5, 4)), "started anew"),
+        (0.0, 0.0, None, "started anew without a query"),
+        (3.0, 2.0, Some((1.0, 6)), "never above one"),
+    ];
+    for (index, (hits, queries, want, what)) in steps.into_iter().enumerate() {
+        let now = at(u64::try_from(index).expect("small"));
+        let want = want
+            .map(|(rate, ms)| Sample { value: Value::number(rate).expect("finite"), measured_at: at(ms) });
+        assert_eq!(rate.update(hits, queries, now), want, "{what}");
+    }
+}
+
+#[test]
+fn combining_follows_the_attribute_table() {
+    let at = Timestamp::from_millis;
+    let cells = [Cell::Value(6.0, at(5)), Cell::Value(3.0, at(4))];
+    let cases = [
+        ("WaitingQueueSize", Some((9.0, 4))),
+        ("KVCacheUsagePercent", Some((4.5, 4))),
+        ("GPUUtilization", Some((6.0, 4))),
+        ("GPUMemoryFreeBytes", Some((3.0, 4))),
+        ("SomethingElse", Some((6.0, 5))),
+    ];
+    for (attribute, want) in cases {
+        let want = want.map(|(number, ms)| Sample {
+            value: Value::number(number).expect("finite"),
+            measured_at: at(ms),
+        });
+        assert_eq!(combine(attribute, cells), want, "{attribute}");
+        assert_eq!(combine(attribute, []), None, "{attribute}");
+        assert_eq!(combine(attribute, [Cell::Invalid]), None, "{attribute}");
+    }
+    let damaged = [Cell::Value(6.0, at(5)), Cell::Invalid];
+    assert_eq!(combine("WaitingQueueSize", damaged), None, "a part of a sum is not the sum");
+    assert!(combine("GPUUtilization", damaged).is_some());
+}
+
+#[test]
+fn ranges_refuse_what_cannot_be() {
+    let cases = [
+        (Range::Fraction, 0.0, Some(0.0)),
+        (Range::Fraction, 1.0, Some(1.0)),
+        (Range::Fraction, 1.004, Some(1.0)),
+        (Range::Fraction, 1.5, None),
+        (Range::Percent, 55.0, Some(0.55)),
+        (Range::Percent, 100.0, Some(1.0)),
+        (Range::Percent, 73_112.0, None),
+        (Range::NotNegative, 1e300, Some(1e300)),
+        (Range::NotNegative, f64::INFINITY, None),
+        (Range::NotNegative, -1.0, None),
+        (Range::NotNegative, f64::NAN, None),
+        (Range::Percent, f64::NAN, None),
+    ];
+    for (range, value, want) in cases {
+        assert_eq!(range.check(value), want, "{range:?} {value}");
+    }
+}

@@ -1,0 +1,63 @@
+//! Headroom's native side: the companion that feeds Envoy, and the command-line tools.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod admin;
+mod clock;
+mod config;
+mod extract;
+mod fake_pool;
+mod join;
+mod publish;
+mod scrape;
+mod serve;
+mod signals;
+mod telemetry;
+#[cfg(test)]
+mod testing;
+
+/// Headroom's native side: feeds live GPU and engine state to the picker inside Envoy.
+#[derive(Debug, Parser)]
+#[command(name = "headroom", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Scrape engines and GPU exporters, and push their state to every subscribed Envoy.
+    Serve(serve::Args),
+    /// Stand in for a GPU fleet: model servers with a queueing model, and a GPU exporter.
+    FakePool(fake_pool::Args),
+}
+
+/// Does what the command line says and tells how it went.
+pub async fn run() -> ExitCode {
+    telemetry::init();
+    let outcome = match Cli::parse().command {
+        Command::Serve(args) => serve::run(args).await,
+        Command::FakePool(args) => fake_pool::run(args).await,
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// JSON Schema of the config of `headroom serve`.
+#[cfg(feature = "schema")]
+pub fn serve_config_schema() -> serde_json::Value {
+    config::schema()
+}
+
+/// JSON Schema of the config of `headroom fake-pool`.
+#[cfg(feature = "schema")]
+pub fn fake_pool_config_schema() -> serde_json::Value {
+    fake_pool::config::schema()
+}

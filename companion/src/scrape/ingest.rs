@@ -1,0 +1,150 @@
+//! From the text of a scrape to changed samples of the endpoints it is about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use headroom_datalayer::{Sample, Span, Timestamp, attribute_info};
+use headroom_exposition::parse;
+
+use super::fetch::ScrapeError;
+use crate::{
+    config::{Consumer, Source},
+    extract::{Facts, HitRate, extract_engine},
+    join::Inventory,
+    publish::Change,
+};
+
+/// Facts that stay believable for longer than this are not sent again for each new measurement.
+const LASTING: Span = Span::from_secs(60);
+/// How often in its life an unchanged lasting fact is sent.
+const REPEATS: u64 = 60;
+/// More notes on one scrape than anybody reads.
+const MAX_NOTES: usize = 20;
+
+/// Reads one target's scrapes, and remembers what it said of each endpoint.
+#[derive(Debug)]
+pub(super) struct Ingest {
+    consumers: Vec<ConsumerState>,
+}
+
+#[derive(Debug)]
+struct ConsumerState {
+    consumer: Consumer,
+    /// What was handed on, by attribute.
+    known: Facts,
+    rates: BTreeMap<&'static str, HitRate>,
+}
+
+/// What a scrape changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Ingested {
+    /// Changed samples by pool.
+    pub(super) changes: Vec<(usize, Vec<Change>)>,
+    /// Lines that could not be read.
+    pub(super) parse_errors: usize,
+    /// What was there and could not be used, and why.
+    pub(super) notes: Vec<String>,
+    /// GPUs that belong to no endpoint; `None` where the scrape is no exporter's.
+    pub(super) unmatched_gpus: Option<usize>,
+    /// Set when nothing in the scrape is known, with what was looked for.
+    pub(super) nothing_known: Option<&'static str>,
+}
+
+impl Ingest {
+    pub(super) fn new(consumers: Vec<Consumer>) -> Self {
+        let state = |consumer| ConsumerState { consumer, known: Facts::new(), rates: BTreeMap::new() };
+        Self { consumers: consumers.into_iter().map(state).collect() }
+    }
+
+    /// Reads a scrape that was sent at `sent_at`.
+    ///
+    /// # Errors
+    /// When the text has no samples at all. It is then no scrape, and nothing changes.
+    pub(super) fn read(&mut self, text: &str, sent_at: Timestamp) -> Result<Ingested, ScrapeError> {
+        let parsed = parse(text);
+        if parsed.samples.is_empty() {
+            return Err(ScrapeError::NoSamples {
+                unreadable: parsed.error_count,
+                first: parsed.errors.into_iter().next(),
+            });
+        }
+        let mut ingested = Ingested { parse_errors: parsed.error_count, ..Ingested::default() };
+        ingested.notes.extend(parsed.errors.iter().take(MAX_NOTES).map(ToString::to_string));
+        let inventory = self
+            .consumers
+            .iter()
+            .any(|state| matches!(state.consumer.source, Source::Gpus(_)))
+            .then(|| Inventory::new(&parsed, sent_at));
+        let mut owned = BTreeSet::new();
+        let mut recognised = inventory.as_ref().is_some_and(|inventory| !inventory.is_empty());
+        for state in &mut self.consumers {
+            let consumer = &state.consumer;
+            let (facts, complete) = match (&consumer.source, &inventory) {
+                (Source::Engine(table), _) => {
+                    let extraction = extract_engine(table, &parsed, sent_at, &mut state.rates);
+                    recognised |= extraction.recognised;
+                    ingested.notes.extend(extraction.notes);
+                    (extraction.facts, true)
+                }
+                (Source::Gpus(selector), Some(inventory)) => {
+                    let extraction = inventory.extract(selector, &mut owned);
+                    if !extraction.matched && !inventory.is_empty() {
+                        ingested.notes.push(format!("no GPU here is that of endpoint {}", consumer.address));
+                    }
+                    (extraction.facts, extraction.complete)
+                }
+                (Source::Gpus(_), None) => continue,
+            };
+            let changes = state.changes(facts, complete);
+            if !changes.is_empty() {
+                ingested.changes.push((state.consumer.pool, changes));
+            }
+        }
+        ingested.unmatched_gpus = inventory.as_ref().map(|inventory| inventory.unowned(&owned));
+        if !recognised {
+            ingested.nothing_known = Some(if inventory.is_some() {
+                "no known GPU metric in this scrape"
+            } else {
+                "no known engine in this scrape"
+            });
+        }
+        ingested.notes.truncate(MAX_NOTES);
+        Ok(ingested)
+    }
+}
+
+impl ConsumerState {
+    /// What is different from what was handed on. Attributes that a complete reading lacks are gone.
+    fn changes(&mut self, facts: Facts, complete: bool) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let mut change = |attribute: &str, sample| {
+            changes.push((self.consumer.address.clone(), attribute.to_owned(), sample));
+        };
+        if complete {
+            self.known.retain(|attribute, _| {
+                let stays = facts.contains_key(attribute);
+                if !stays {
+                    change(attribute, None);
+                }
+                stays
+            });
+        }
+        for (attribute, sample) in facts {
+            if self.known.get(attribute).is_none_or(|known| is_news(attribute, known, &sample)) {
+                change(attribute, Some(sample.clone()));
+                self.known.insert(attribute, sample);
+            }
+        }
+        changes
+    }
+}
+
+/// Whether a reader needs the new sample. The time of an unchanged value matters as much as the value,
+/// except for facts that are believed for minutes.
+fn is_news(attribute: &str, known: &Sample, new: &Sample) -> bool {
+    if known.value != new.value {
+        return true;
+    }
+    let max_age = attribute_info(attribute).map_or(Span::ZERO, |info| info.max_age);
+    let pause = if max_age > LASTING { Span::from_micros(max_age.as_micros() / REPEATS) } else { Span::ZERO };
+    new.measured_at > known.measured_at.plus(pause)
+}

@@ -1,0 +1,182 @@
+//! The loop of one target.
+
+use std::{sync::Arc, time::Duration};
+
+use headroom_datalayer::Timestamp;
+use reqwest::Url;
+use tokio::time::Instant;
+
+use super::{
+    Fetcher, Health, Targets,
+    backoff::Pace,
+    fetch::ScrapeError,
+    ingest::{Ingest, Ingested},
+};
+use crate::{
+    admin::{ScrapeMetrics, TargetMetrics},
+    clock,
+    config::{self, Target},
+    publish::Hub,
+};
+
+/// A longer text takes so long to read that it goes to a thread where nobody else waits.
+const READ_IN_PLACE: usize = 128 << 10;
+
+/// Scrapes one target, one scrape at a time.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    index: usize,
+    url: Url,
+    pools: Vec<usize>,
+    pace: Pace,
+    ingest: Option<Ingest>,
+    fetcher: Fetcher,
+    hub: Arc<Hub>,
+    targets: Arc<Targets>,
+    metrics: TargetMetrics,
+    /// When the target went bad.
+    bad_since: Option<Instant>,
+    has_notes: bool,
+}
+
+/// What came of a scrape.
+type Outcome = Result<Ingested, ScrapeError>;
+
+impl Worker {
+    /// The worker of the config's target number `index`.
+    pub(crate) fn new(
+        index: usize,
+        target: Target,
+        scrape: config::Scrape,
+        fetcher: Fetcher,
+        hub: Arc<Hub>,
+        targets: Arc<Targets>,
+        metrics: &ScrapeMetrics,
+    ) -> Self {
+        let mut pools: Vec<usize> = target.consumers.iter().map(|consumer| consumer.pool).collect();
+        pools.sort_unstable();
+        pools.dedup();
+        Self {
+            index,
+            pools,
+            pace: Pace { interval: target.interval, max_backoff: scrape.max_backoff },
+            ingest: Some(Ingest::new(target.consumers)),
+            fetcher,
+            hub,
+            targets,
+            metrics: metrics.target(target.url.as_str()),
+            url: target.url,
+            bad_since: None,
+            has_notes: false,
+        }
+    }
+
+    /// Scrapes for as long as the process runs. Ends only when reading a scrape panicked.
+    pub(crate) async fn run(mut self) {
+        tokio::time::sleep(self.pace.first(fastrand::f64())).await;
+        let mut failures = 0_u32;
+        loop {
+            let started = Instant::now();
+            let sent_at = clock::now();
+            let Some(outcome) = self.scrape(sent_at).await else { return };
+            let elapsed = started.elapsed();
+            failures = if outcome.is_err() { failures.saturating_add(1) } else { 0 };
+            self.report(outcome, sent_at, elapsed, failures);
+            let pause = match failures {
+                0 => self.pace.after_success(elapsed, fastrand::f64()),
+                _ => self.pace.after_failure(failures, fastrand::f64()),
+            };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn scrape(&mut self, sent_at: Timestamp) -> Option<Outcome> {
+        let text = match self.fetcher.fetch(&self.url).await {
+            Ok(text) => text,
+            Err(error) => return Some(Err(error)),
+        };
+        let mut ingest = self.ingest.take()?;
+        let (ingest, read) = if text.len() <= READ_IN_PLACE {
+            let read = ingest.read(&text, sent_at);
+            (ingest, read)
+        } else {
+            let reading = move || {
+                let read = ingest.read(&text, sent_at);
+                (ingest, read)
+            };
+            tokio::task::spawn_blocking(reading).await.ok()?
+        };
+        self.ingest = Some(ingest);
+        Some(read)
+    }
+
+    /// Hands the values on, and tells people about the target.
+    fn report(&mut self, outcome: Outcome, sent_at: Timestamp, elapsed: Duration, failures: u32) {
+        let (result, error) = match &outcome {
+            Ok(Ingested { nothing_known: Some(what), .. }) => ("nothing_known", Some((*what).to_owned())),
+            Ok(_) => ("ok", None),
+            Err(error) => (error.kind(), Some(error.to_string())),
+        };
+        let unreadable = match &outcome {
+            Ok(ingested) => ingested.parse_errors,
+            Err(error) => error.unreadable_lines(),
+        };
+        self.metrics.scraped(result, elapsed, unreadable);
+        let ingested = outcome.unwrap_or_default();
+        self.log(error.as_deref(), &ingested.notes);
+        let first = self.targets.update(self.index, |state| {
+            let first = state.health == Health::Untried;
+            state.health = if error.is_none() { Health::Good } else { Health::Bad };
+            state.last_duration = Some(elapsed);
+            state.failures = failures;
+            state.scrapes += 1;
+            if error.is_none() {
+                state.last_success = Some(sent_at);
+            } else {
+                state.last_error = error;
+            }
+            if failures == 0 {
+                state.parse_errors = ingested.parse_errors;
+                state.notes = ingested.notes;
+                state.unmatched_gpus = ingested.unmatched_gpus;
+            }
+            first
+        });
+        for (pool, changes) in ingested.changes {
+            self.hub.submit(pool, changes);
+        }
+        if first == Some(true) {
+            for pool in &self.pools {
+                self.hub.target_tried(*pool);
+            }
+        }
+    }
+
+    /// One line when the target goes bad and one when it recovers, and one when a good target starts
+    /// to hold something that cannot be used.
+    fn log(&mut self, error: Option<&str>, notes: &[String]) {
+        let target = self.url.as_str();
+        match (error, self.bad_since) {
+            (Some(error), None) => {
+                self.bad_since = Some(Instant::now());
+                tracing::warn!(target_url = target, "target is bad: {error}");
+            }
+            (None, Some(since)) => {
+                self.bad_since = None;
+                let seconds = since.elapsed().as_secs_f64();
+                tracing::info!(target_url = target, "target is good again after {seconds:.1}s");
+            }
+            _ => {}
+        }
+        if error.is_none() {
+            if let Some(first) = notes.first().filter(|_| !self.has_notes) {
+                tracing::warn!(
+                    target_url = target,
+                    "not all of the scrape is usable: {first} ({} in all)",
+                    notes.len()
+                );
+            }
+            self.has_notes = !notes.is_empty();
+        }
+    }
+}

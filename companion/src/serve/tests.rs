@@ -1,0 +1,254 @@
+use std::{collections::BTreeMap, time::Duration};
+
+use headroom_wire::feed::{Sample, sample, subscribe_response::Message};
+use serde_json::Value;
+
+use super::Running;
+use crate::{
+    config,
+    testing::{Answer, FakeTarget, Reader, eventually, subscribe_to},
+};
+
+/// What a reader of one pool knows: address to attribute to number and time.
+#[derive(Debug, Default)]
+struct Known(BTreeMap<String, BTreeMap<String, (f64, u64)>>);
+
+impl Known {
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Snapshot(snapshot) => {
+                self.0.clear();
+                for endpoint in snapshot.endpoints {
+                    self.0.insert(endpoint.address.clone(), BTreeMap::new());
+                    self.samples(&endpoint.address, endpoint.samples);
+                }
+            }
+            Message::Delta(delta) => {
+                for changed in delta.samples {
+                    self.samples(&changed.address, changed.samples);
+                    for attribute in changed.cleared {
+                        self.0.get_mut(&changed.address).and_then(|known| known.remove(&attribute));
+                    }
+                }
+            }
+            Message::Heartbeat(_) => {}
+        }
+    }
+
+    fn samples(&mut self, address: &str, samples: Vec<Sample>) {
+        for sample in samples {
+            if let Some(sample::Value::Number(number)) = sample.value {
+                let endpoint = self.0.entry(address.to_owned()).or_default();
+                endpoint.insert(sample.attribute, (number, sample.measured_at_us));
+            }
+        }
+    }
+
+    fn get(&self, address: &str, attribute: &str) -> Option<f64> {
+        Some(self.0.get(address)?.get(attribute)?.0)
+    }
+
+    /// Reads on until `check` holds.
+    async fn until(&mut self, reader: &mut Reader, check: impl Fn(&Self) -> bool) {
+        let started = tokio::time::Instant::now();
+        while !check(self) {
+            assert!(started.elapsed() < crate::testing::DEADLINE, "did not come: {self:?}");
+            let message = reader.next().await.expect("the stream goes on");
+            self.take(message.message.expect("a message"));
+        }
+    }
+}
+
+async fn start(endpoints: &str) -> Running {
+    let text = format!(
+        "feed: {{listen: '127.0.0.1:0'}}\nadmin: {{listen: '127.0.0.1:0'}}\n\
+         scrape: {{interval: 20ms, timeout: 5s, maxBackoff: 40ms}}\n\
+         pools:\n- name: chat\n  endpoints:\n{endpoints}"
+    );
+    Running::start(config::parse(&text).expect("a good config")).await.expect("starts")
+}
+
+async fn get(running: &Running, path: &str) -> (u16, String) {
+    let response = reqwest::get(format!("http://{}{path}", running.admin)).await.expect("an answer");
+    (response.status().as_u16(), response.text().await.expect("a text"))
+}
+
+async fn target(running: &Running, url: &str) -> Value {
+    let (_, text) = get(running, "/targets").await;
+    let page: Value = serde_json::from_str(&text).expect("JSON");
+    let targets = page.get("targets").and_then(Value::as_array).expect("a list");
+    targets.iter().find(|target| target.get("url").is_some_and(|u| u == url)).expect("the target").clone()
+}
+
+fn vllm(waiting: u32) -> String {
+    format!(
+        "vllm:num_requests_waiting{{model_name=\"m\"}} {waiting}\nvllm:num_requests_running{{model_name=\"m\"}} 1\n"
+    )
+}
+
+fn dcgm(first: f64, second: f64) -> String {
+    format!(
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE{{UUID=\"GPU-a\"}} {first}\n\
+         DCGM_FI_PROF_GR_ENGINE_ACTIVE{{UUID=\"GPU-b\"}} {second}\n\
+         DCGM_FI_PROF_GR_ENGINE_ACTIVE{{UUID=\"GPU-c\"}} 0\n"
+    )
+}
+
+fn endpoint(address: &str, engine: &FakeTarget, gpus: &str) -> String {
+    format!("  - {{address: '{address}', metrics: '{}', {gpus}}}\n", engine.url())
+}
+
+const A: &str = "10.0.0.1:8000";
+const B: &str = "10.0.0.2:8000";
+
+#[tokio::test]
+async fn from_two_engines_and_a_shared_exporter_to_the_reader() {
+    let (a, b) = (FakeTarget::text(vllm(3)).await, FakeTarget::text(vllm(0)).await);
+    let exporter = FakeTarget::text(dcgm(0.25, 0.5)).await;
+    let gpus = |uuid: &str| format!("gpus: {{exporter: '{}', uuids: [{uuid}]}}", exporter.url());
+    let running = start(&(endpoint(A, &a, &gpus("gpu-a")) + &endpoint(B, &b, &gpus("gpu-b")))).await;
+    let mut reader = Reader::open(running.feed, vec![subscribe_to(&["chat"])]).await;
+    let mut known = Known::default();
+
+    known
+        .until(&mut reader, |known| {
+            known.get(A, "WaitingQueueSize") == Some(3.0)
+                && known.get(B, "WaitingQueueSize") == Some(0.0)
+                && known.get(A, "GPUUtilization") == Some(0.25)
+                && known.get(B, "GPUUtilization") == Some(0.5)
+        })
+        .await;
+
+    exporter.answers(Answer::Text(dcgm(0.99, 0.5)));
+    known.until(&mut reader, |known| known.get(A, "GPUUtilization") == Some(0.99)).await;
+
+    a.answers(Answer::Text("vllm:num_requests_running 1\n".to_owned()));
+    known.until(&mut reader, |known| known.get(A, "WaitingQueueSize").is_none()).await;
+    assert_eq!(known.get(A, "RunningRequestsSize"), Some(1.0));
+
+    let before = known.0.get(B).and_then(|b| b.get("WaitingQueueSize")).expect("measured").1;
+    known
+        .until(&mut reader, |known| {
+            known.0.get(B).and_then(|b| b.get("WaitingQueueSize")).is_some_and(|sample| sample.1 > before)
+        })
+        .await;
+    assert_eq!(exporter.most_under_way(), 1, "two endpoints share its scrapes");
+
+    let (status, metrics) = get(&running, "/metrics").await;
+    assert_eq!(status, 200);
+    let parsed = headroom_exposition::parse(&metrics);
+    assert_eq!(parsed.errors, []);
+    let value = |name: &str, labels: &[(&str, &str)]| {
+        let has = |sample: &&headroom_exposition::Sample<'_>| {
+            sample.name == name && labels.iter().all(|(name, value)| sample.label(name) == Some(value))
+        };
+        parsed.samples.iter().find(has).map(|sample| sample.value)
+    };
+    assert_eq!(value("headroom_pool_endpoints", &[("pool", "chat")]), Some(2.0));
+    assert_eq!(value("headroom_pool_fresh_endpoints", &[("pool", "chat")]), Some(2.0));
+    assert_eq!(value("headroom_feed_subscribers", &[]), Some(1.0));
+    assert_eq!(value("headroom_target_unmatched_gpus", &[("target", &exporter.url())]), Some(1.0));
+    for (name, labels) in [
+        ("headroom_feed_messages_total", vec![("kind", "delta")]),
+        ("headroom_target_scrapes_total", vec![("target", a.url().as_str()), ("result", "ok")]),
+        ("headroom_target_last_success_timestamp_seconds", vec![]),
+        ("headroom_target_last_scrape_duration_seconds", vec![]),
+    ] {
+        assert!(value(name, &labels).is_some_and(|value| value > 0.0), "{name} in {metrics}");
+    }
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_target_that_hangs_delays_nobody_and_a_failing_one_leaves_its_last_value() {
+    let (a, b) = (FakeTarget::text(vllm(3)).await, FakeTarget::start(Answer::Hang).await);
+    let running = start(&(endpoint(A, &a, "") + &endpoint(B, &b, ""))).await;
+    assert_eq!(get(&running, "/healthz").await.0, 200);
+    let mut reader = Reader::open(running.feed, vec![subscribe_to(&["chat"])]).await;
+    let mut known = Known::default();
+    known.until(&mut reader, |known| known.get(A, "WaitingQueueSize") == Some(3.0)).await;
+    a.asked(5).await;
+    assert_eq!(known.0.get(B).map(BTreeMap::len), Some(0), "never scraped is not idle");
+    let (status, body) = get(&running, "/readyz").await;
+    assert_eq!(status, 503);
+    assert!(body.contains("1 targets were not scraped yet") && body.contains(&b.url()), "{body}");
+
+    a.answers(Answer::Status(401));
+    let bad = async || {
+        let state = target(&running, &a.url()).await;
+        (state.get("state")? == "bad").then_some(state)
+    };
+    let state = eventually("the target turns bad", bad).await;
+    assert_eq!(state.get("lastError").and_then(Value::as_str), Some("answered 401 Unauthorized"));
+    assert!(state.get("lastSuccessUnixMs").is_some_and(Value::is_u64));
+    let mut late = Reader::open(running.feed, vec![subscribe_to(&["chat"])]).await;
+    let mut seen = Known::default();
+    seen.until(&mut late, |seen| !seen.0.is_empty()).await;
+    assert_eq!(seen.get(A, "WaitingQueueSize"), Some(3.0), "it ages at the reader");
+
+    a.answers(Answer::Text(vllm(1)));
+    known.until(&mut reader, |known| known.get(A, "WaitingQueueSize") == Some(1.0)).await;
+    let good = async || {
+        let state = target(&running, &a.url()).await;
+        (state.get("state")? == "good").then_some(())
+    };
+    eventually("the target is good again", good).await;
+}
+
+#[tokio::test]
+async fn a_slow_target_is_never_scraped_twice_at_a_time_and_gets_its_rest() {
+    let slow = FakeTarget::start(Answer::Late(Duration::from_millis(60), vllm(2))).await;
+    let quick = FakeTarget::text(vllm(0)).await;
+    let running = start(&(endpoint(A, &slow, "") + &endpoint(B, &quick, ""))).await;
+    let mut readers = Vec::new();
+    for _ in 0..2 {
+        readers.push(Reader::open(running.feed, vec![subscribe_to(&["chat"])]).await);
+    }
+    for reader in &mut readers {
+        let mut known = Known::default();
+        known.until(reader, |known| known.get(A, "WaitingQueueSize") == Some(2.0)).await;
+    }
+    slow.asked(5).await;
+    assert_eq!(slow.most_under_way(), 1);
+    assert!(quick.requests() > slow.requests(), "the others keep their pace");
+    assert_eq!((slow.connections(), quick.connections()), (1, 1));
+}
+
+#[tokio::test]
+async fn ready_once_every_target_was_tried_and_the_first_snapshot_waits_for_that() {
+    let engine = FakeTarget::text(vllm(3)).await;
+    let gone = FakeTarget::text("").await;
+    let nobody = format!("  - {{address: '{B}', metrics: '{}'}}\n", gone.url());
+    drop(gone);
+    let running = start(&(endpoint(A, &engine, "") + &nobody)).await;
+    let mut reader = Reader::open(running.feed, vec![subscribe_to(&["chat"])]).await;
+    let mut known = Known::default();
+    known.take(reader.news().await);
+    assert_eq!(known.get(A, "WaitingQueueSize"), Some(3.0), "the first snapshot is not empty");
+    let ready = async || (get(&running, "/readyz").await.0 == 200).then_some(());
+    eventually("ready", ready).await;
+}
+
+#[tokio::test]
+async fn an_unknown_engine_is_named_as_such_and_has_no_values() {
+    let engine = FakeTarget::text("acme:queue_depth 40\n").await;
+    let running = start(&endpoint(A, &engine, "")).await;
+    let bad = async || {
+        let state = target(&running, &engine.url()).await;
+        (state.get("state")? == "bad").then_some(state)
+    };
+    let state = eventually("the scrape is judged", bad).await;
+    assert_eq!(state.get("lastError").and_then(Value::as_str), Some("no known engine in this scrape"));
+    let (_, metrics) = get(&running, "/metrics").await;
+    assert!(metrics.contains("headroom_pool_fresh_endpoints{pool=\"chat\"} 0"), "{metrics}");
+    assert!(!metrics.contains("staleness_seconds{"), "{metrics}");
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_named_with_its_path() {
+    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = taken.local_addr().expect("an address");
+    let text = format!("feed: {{listen: '{address}'}}\npools: [{{name: p}}]");
+    let error = Running::start(config::parse(&text).expect("a good config")).await.expect_err("taken");
+    assert!(format!("{error:#}").starts_with(&format!("feed.listen: {address}: ")), "{error:#}");
+}

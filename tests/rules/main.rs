@@ -1,0 +1,7 @@
+//! The rules of this repository that a machine can check.
+
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod dependencies;
+mod sources;
+mod yaml;

@@ -146,14 +146,6 @@ impl Stats for Host {
         }
     }
 
-    fn adjust(&self, name: &str, by: i32) {
-        if by != 0
-            && let Some(id) = self.metric(MetricType::Gauge, name)
-        {
-            let _adjusted = hostcalls::increment_metric(id, i64::from(by));
-        }
-    }
-
     fn set(&self, name: &str, to: u64) {
         if let Some(id) = self.metric(MetricType::Gauge, name) {
             let _set = hostcalls::record_metric(id, to);

@@ -39,16 +39,18 @@ impl RootContext for Root {
         };
         let feed_cluster = config.feed.cluster.clone();
         let feed = Feed::new(config.feed.clone(), host::random().max(1));
-        let pools = Rc::new(Pools::new(config, &Vm::get().inflight));
+        let pools = Rc::new(Pools::new(config, &Vm::get().workers.inflight));
         self.in_force = Some(InForce { feed, feed_cluster, pools });
         host::set_tick_period(Duration::from_millis(TICK_MS));
         true
     }
 
     fn on_tick(&mut self) {
-        self.with_feed(|feed, env| feed.on_tick(env));
         let vm = Vm::get();
-        vm.inflight.publish(&vm.host);
+        self.with_feed(|feed, env| {
+            feed.on_tick(env);
+            vm.workers.on_tick(feed.holds_lease(), env.shared, env.stats, env.now);
+        });
         #[cfg(feature = "test-trap")]
         crate::trap::on_tick(self);
     }

@@ -23,6 +23,19 @@ pub(crate) struct Route {
     body_size: usize,
 }
 
+/// Calls with what an exchange may use.
+fn with_env<T>(call: impl FnOnce(&mut Env<'_>) -> T) -> T {
+    let vm = Vm::get();
+    let mut rng = vm.rng();
+    call(&mut Env {
+        shared: &vm.host,
+        stats: &vm.host,
+        workers: &vm.workers,
+        now: host::now(),
+        rng: &mut rng,
+    })
+}
+
 impl Route {
     pub(crate) fn new(pools: Option<Rc<Pools>>) -> Self {
         Self { pools, exchange: None, awaiting_body: false, body_size: 0 }
@@ -31,10 +44,7 @@ impl Route {
     /// Calls the exchange with what it may use and does what it says.
     fn step(&mut self, call: impl FnOnce(&mut Exchange, &mut Env<'_>) -> exchange::Action) -> Action {
         let Some(exchange) = &mut self.exchange else { return Action::Continue };
-        let vm = Vm::get();
-        let mut rng = vm.rng();
-        let mut env = Env { shared: &vm.host, stats: &vm.host, now: host::now(), rng: &mut rng };
-        let action = call(exchange, &mut env);
+        let action = with_env(|env| call(exchange, env));
         self.awaiting_body = action == exchange::Action::AwaitBody;
         if !self.awaiting_body
             && let Some(decision) = exchange.decision_for_log()
@@ -98,10 +108,8 @@ impl HttpContext for Route {
 
     fn on_http_response_headers(&mut self, _count: usize, _end_of_stream: bool) -> Action {
         if let Some(exchange) = &mut self.exchange {
-            let vm = Vm::get();
             let upstream = host::property(&["upstream", "address"]);
-            let mut env = Env { shared: &vm.host, stats: &vm.host, now: host::now(), rng: &mut vm.rng() };
-            exchange.on_response_headers(upstream.as_deref(), &mut env);
+            with_env(|env| exchange.on_response_headers(upstream.as_deref(), env));
             if let Some((name, value)) = exchange.decision_header() {
                 host::add_response_header(name, value);
             }
@@ -111,7 +119,7 @@ impl HttpContext for Route {
 
     fn on_log(&mut self) {
         if let Some(exchange) = &mut self.exchange {
-            exchange.on_end();
+            with_env(|env| exchange.on_end(env));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use headroom_filter::inflight::Inflight;
+use headroom_filter::workers::Workers;
 
 use crate::host::{self, Host};
 
@@ -11,14 +11,14 @@ use crate::host::{self, Host};
 #[derive(Debug)]
 pub(crate) struct Vm {
     pub(crate) host: Host,
-    pub(crate) inflight: Inflight,
+    pub(crate) workers: Workers,
     rng: RefCell<fastrand::Rng>,
 }
 
 thread_local! {
     static VM: Rc<Vm> = Rc::new(Vm {
         host: Host::default(),
-        inflight: Inflight::default(),
+        workers: Workers::new(host::random()),
         rng: RefCell::new(fastrand::Rng::with_seed(host::random())),
     });
 }

@@ -46,7 +46,7 @@ impl CompanionConfig {
             .collect();
         let json = json!({
             "feed": {"listen": feed}, "admin": {"listen": admin},
-            "scrape": {"interval": "100ms", "timeout": "1s"},
+            "scrape": {"interval": "200ms", "timeout": "1s"},
             "pools": [{"name": "qwen", "endpoints": endpoints}],
         });
         Ok(Self { json, feed, admin })

@@ -12,6 +12,7 @@ use crate::pool::{Current, Pool, Pools};
 use crate::ports::{SharedData, Stats};
 use crate::reply::LocalReply;
 use crate::stats;
+use crate::workers::Workers;
 
 /// What a step of an exchange may use.
 pub struct Env<'a> {
@@ -19,6 +20,8 @@ pub struct Env<'a> {
     pub shared: &'a dyn SharedData,
     /// Metrics.
     pub stats: &'a dyn Stats,
+    /// What all workers have in flight.
+    pub workers: &'a Workers,
     /// The time.
     pub now: Timestamp,
     /// Breaks ties.
@@ -114,12 +117,16 @@ impl Exchange {
         if self.charge.as_ref().is_some_and(|charge| *charge.address() != served_by) {
             env.stats.count(&stats::SERVED_ELSEWHERE.with(&[&self.pool.spec.name]), 1);
             self.charge = Some(self.pool.inflight.charge(&self.pool.spec.name, &served_by, env.now));
+            env.workers.tell(env.shared, env.now);
         }
     }
 
-    /// The exchange has ended, however it did. Dropping it is as good.
-    pub fn on_end(&mut self) {
-        self.charge = None;
+    /// The exchange has ended, however it did. Dropping it is as good, only that the other workers learn
+    /// of it later.
+    pub fn on_end(&mut self, env: &Env<'_>) {
+        if self.charge.take().is_some() {
+            env.workers.tell(env.shared, env.now);
+        }
     }
 
     /// The decision as JSON, for the access log; empty when it is not to be shown there.
@@ -153,6 +160,7 @@ impl Exchange {
                 OnNoData::Reject => self.refuse(LocalReply::no_data(&pool.spec.name), "no_data", env),
             };
         };
+        env.workers.look(env.shared, env.now);
         let cx = Context { request, snapshot: &current.snapshot, load: &current.load, now: env.now };
         let decision = pool.spec.profile.run(&cx, env.rng);
         self.explain(&decision, &current);
@@ -164,6 +172,7 @@ impl Exchange {
                 let addresses: Vec<&Address> = addresses.map(|endpoint| &endpoint.address).collect();
                 let Some(choice) = addresses.first() else { return Action::Pass };
                 self.charge = Some(pool.inflight.charge(&pool.spec.name, choice, env.now));
+                env.workers.tell(env.shared, env.now);
                 self.count("scheduled", env);
                 let list: Vec<&str> = addresses.iter().map(|address| address.as_str()).collect();
                 Action::Send { destination: list.join(",") }

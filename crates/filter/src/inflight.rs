@@ -1,8 +1,9 @@
-//! Requests that this worker has sent and that have not ended, per endpoint.
+//! Requests that were sent and have not ended, per endpoint.
 //!
 //! A request is charged by holding a [`Charge`]; dropping it is the release, so a request is never
 //! released twice and never stays charged, whatever ended it. The table belongs to the VM, not to a
-//! configuration: it outlives a config change.
+//! configuration: it outlives a config change. What the other workers have in flight is put beside it
+//! by [`crate::workers`].
 
 use std::{
     cell::{Cell, RefCell},
@@ -13,6 +14,7 @@ use std::{
 
 use headroom_datalayer::{Address, Snapshot, Timestamp};
 use headroom_scheduling::InflightLoad;
+use headroom_wire::shared::EndpointLoad;
 
 use crate::ports::Stats;
 use crate::stats;
@@ -20,9 +22,14 @@ use crate::stats;
 /// One endpoint's requests: when each was sent, oldest first.
 #[derive(Debug, Default)]
 struct Slot {
+    /// This worker's.
     sent: RefCell<VecDeque<Timestamp>>,
-    /// This worker's part in the gauge that all workers share.
-    published: Cell<u32>,
+    /// The other workers', as far as they have told.
+    others: RefCell<Vec<Timestamp>>,
+    /// What the gauge shows, if this VM has set it.
+    published: Cell<Option<u32>>,
+    /// Shared by all slots of a table: counts its changes.
+    changes: Rc<Cell<u64>>,
 }
 
 impl Slot {
@@ -32,6 +39,7 @@ impl Slot {
         let Ok(mut sent) = self.sent.try_borrow_mut() else { return now };
         let at = sent.back().copied().map_or(now, |latest| latest.max(now));
         sent.push_back(at);
+        self.changes.set(self.changes.get().wrapping_add(1));
         at
     }
 
@@ -39,28 +47,31 @@ impl Slot {
         let Ok(mut sent) = self.sent.try_borrow_mut() else { return };
         if let Ok(index) = sent.binary_search(&at) {
             sent.remove(index);
+            self.changes.set(self.changes.get().wrapping_add(1));
         }
     }
 
     fn count(&self) -> u32 {
-        self.sent.try_borrow().map_or(0, |sent| u32::try_from(sent.len()).unwrap_or(u32::MAX))
+        self.count_since(Timestamp::default())
     }
 
     fn count_since(&self, since: Timestamp) -> u32 {
-        self.sent.try_borrow().map_or(0, |sent| {
-            let before = sent.partition_point(|at| *at < since);
-            u32::try_from(sent.len() - before).unwrap_or(u32::MAX)
-        })
+        let own =
+            self.sent.try_borrow().map_or(0, |sent| sent.len() - sent.partition_point(|at| *at < since));
+        let others =
+            self.others.try_borrow().map_or(0, |sent| sent.len() - sent.partition_point(|at| *at < since));
+        u32::try_from(own + others).unwrap_or(u32::MAX)
     }
 }
 
 /// Endpoints by pool and address.
 type Slots = BTreeMap<(String, Address), Rc<Slot>>;
 
-/// A worker's requests in flight. Cheap to clone; clones are the same table.
+/// The requests in flight. Cheap to clone; clones are the same table.
 #[derive(Clone, Debug, Default)]
 pub struct Inflight {
     slots: Rc<RefCell<Slots>>,
+    changes: Rc<Cell<u64>>,
 }
 
 /// One request's place in the table; dropping it takes the request out.
@@ -106,21 +117,58 @@ impl Inflight {
     /// Forgets endpoints that no snapshot names and that have no requests.
     pub fn sweep(&self) {
         if let Ok(mut slots) = self.slots.try_borrow_mut() {
-            slots.retain(|_, slot| Rc::strong_count(slot) > 1 || slot.published.get() > 0);
+            slots.retain(|_, slot| Rc::strong_count(slot) > 1 || slot.published.get().is_some_and(|n| n > 0));
         }
     }
 
-    /// Brings the gauges of requests in flight up to date with this worker's counts.
+    /// Differs whenever this worker's own requests do.
+    pub fn changes(&self) -> u64 {
+        self.changes.get()
+    }
+
+    /// This worker's own requests.
+    pub fn own(&self) -> Vec<EndpointLoad> {
+        let Ok(slots) = self.slots.try_borrow() else { return Vec::new() };
+        let load = |((pool, address), slot): (&(String, Address), &Rc<Slot>)| {
+            let sent_at: Vec<_> = slot.sent.try_borrow().ok()?.iter().copied().collect();
+            let load = EndpointLoad { pool: pool.clone(), address: address.clone(), sent_at };
+            (!load.sent_at.is_empty()).then_some(load)
+        };
+        slots.iter().filter_map(load).collect()
+    }
+
+    /// Takes over what all other workers have in flight; what was known of them before is replaced.
+    pub fn set_others<'a>(&self, loads: impl Iterator<Item = &'a EndpointLoad>) {
+        if let Ok(slots) = self.slots.try_borrow() {
+            for slot in slots.values() {
+                if let Ok(mut others) = slot.others.try_borrow_mut() {
+                    others.clear();
+                }
+            }
+        }
+        for load in loads {
+            if let Ok(mut others) = self.slot(&load.pool, &load.address).others.try_borrow_mut() {
+                others.extend_from_slice(&load.sent_at);
+                others.sort_unstable();
+            }
+        }
+    }
+
+    /// Shows the requests in flight of all workers in the gauges. One VM does it for all.
     pub fn publish(&self, stats: &dyn Stats) {
         let Ok(slots) = self.slots.try_borrow() else { return };
         for ((pool, address), slot) in slots.iter() {
             let count = slot.count();
-            let before = slot.published.replace(count);
-            if count != before {
-                let by = i64::from(count) - i64::from(before);
-                let name = stats::INFLIGHT.with(&[pool, address.as_str()]);
-                stats.adjust(&name, i32::try_from(by).unwrap_or_default());
+            if slot.published.replace(Some(count)) != Some(count) {
+                stats.set(&stats::INFLIGHT.with(&[pool, address.as_str()]), u64::from(count));
             }
+        }
+    }
+
+    /// Another VM shows the gauges: what they show is no longer known here.
+    pub fn stop_publishing(&self) {
+        if let Ok(slots) = self.slots.try_borrow() {
+            slots.values().for_each(|slot| slot.published.set(None));
         }
     }
 
@@ -132,7 +180,10 @@ impl Inflight {
     fn slot(&self, pool: &str, address: &Address) -> Rc<Slot> {
         let key = (pool.to_owned(), address.clone());
         match self.slots.try_borrow_mut() {
-            Ok(mut slots) => Rc::clone(slots.entry(key).or_default()),
+            Ok(mut slots) => {
+                let new = || Rc::new(Slot { changes: Rc::clone(&self.changes), ..Slot::default() });
+                Rc::clone(slots.entry(key).or_insert_with(new))
+            }
             // Not reached: no method calls out while it holds the table.
             Err(_) => Rc::default(),
         }
@@ -190,6 +241,26 @@ mod tests {
         drop(charge);
         inflight.sweep();
         assert!(inflight.slots.borrow().is_empty());
+    }
+
+    #[test]
+    fn what_others_have_in_flight_counts_and_is_not_told_as_our_own() {
+        let inflight = Inflight::default();
+        let view = inflight.view(&snapshot("p", 2));
+        let _charge = inflight.charge("p", &address(1), at(10));
+        let told = |sent: &[u64]| EndpointLoad {
+            pool: "p".into(),
+            address: address(1),
+            sent_at: sent.iter().map(|ms| at(*ms)).collect(),
+        };
+        inflight.set_others([told(&[5, 30]), told(&[20])].iter());
+        assert_eq!(
+            (view.requests(0), view.requests_since(0, at(10)), view.requests_since(0, at(20))),
+            (4, 3, 2)
+        );
+        assert_eq!(inflight.own(), [told(&[10])]);
+        inflight.set_others([].iter());
+        assert_eq!(view.requests(0), 1);
     }
 
     #[test]

@@ -29,3 +29,8 @@ impl PoolKeys {
 pub fn lease(cluster: &str, pools: &[String]) -> String {
     format!("headroom/{SCHEMA}/lease/{cluster}/{}", pools.join(","))
 }
+
+/// The slot in which a worker tells what it has in flight. Slots are used from 0 on without gaps.
+pub fn worker(slot: usize) -> String {
+    format!("headroom/{SCHEMA}/worker/{slot}")
+}

@@ -4,6 +4,7 @@
 //! * [`feed`]: keeps the lease and the stream to the companion, and writes shared data.
 //! * [`pool`]: a pool at run time: its compiled profile, its current snapshot, its load.
 //! * [`exchange`]: one request and its response, from headers to completion.
+//! * [`inflight`] and [`workers`]: the requests in flight, of this worker and of the others.
 //! * [`ports`]: what the proxy must offer.
 //!
 //! Nothing here panics, blocks or reads a clock; the adapter passes the time and the ports in.
@@ -20,6 +21,7 @@ pub mod ports;
 pub mod registry;
 pub mod reply;
 pub mod stats;
+pub mod workers;
 
 #[cfg(test)]
 mod testing;

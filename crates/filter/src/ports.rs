@@ -13,6 +13,10 @@ pub struct Stored {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CasMismatch;
 
+/// As the `cas` of a write: write only if the key does not exist. It is no key's number, and the proxy
+/// does not compare when there is nothing to compare with.
+pub const CREATE_ONLY: u32 = u32::MAX;
+
 /// Key-value pairs that all workers of the proxy see.
 pub trait SharedData {
     /// The value of `key`, if it was ever written.
@@ -30,9 +34,6 @@ pub trait SharedData {
 pub trait Stats {
     /// Adds to a counter.
     fn count(&self, name: &str, by: u32);
-
-    /// Moves a gauge that all workers share.
-    fn adjust(&self, name: &str, by: i32);
 
     /// Sets a gauge.
     fn set(&self, name: &str, to: u64);

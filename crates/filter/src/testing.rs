@@ -59,10 +59,6 @@ impl Stats for FakeStats {
         *self.0.borrow_mut().entry(name.to_owned()).or_default() += i64::from(by);
     }
 
-    fn adjust(&self, name: &str, by: i32) {
-        *self.0.borrow_mut().entry(name.to_owned()).or_default() += i64::from(by);
-    }
-
     fn set(&self, name: &str, to: u64) {
         self.0.borrow_mut().insert(name.to_owned(), i64::try_from(to).expect("small"));
     }

@@ -2,10 +2,8 @@
 
 use headroom_datalayer::Timestamp;
 
-/// What the proxy knows of its own requests, by the endpoint's index in the snapshot.
-///
-/// Today's implementation counts the requests of one worker; one that adds the other workers' and
-/// other gateways' counts answers the same questions.
+/// What the proxy knows of its own requests, by the endpoint's index in the snapshot. The port for
+/// whoever counts them: one worker, all workers of a proxy, several gateways.
 pub trait InflightLoad {
     /// Requests that were sent to the endpoint and have not ended.
     fn requests(&self, endpoint: usize) -> u32;

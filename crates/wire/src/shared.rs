@@ -3,7 +3,7 @@
 //! The encoding is positional: a change of any of these types is a new [`SCHEMA`], which stands in
 //! every key, because shared data outlives a change of the module.
 
-use headroom_datalayer::{Catalog, Samples};
+use headroom_datalayer::{Address, Catalog, Samples, Timestamp};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Version of the layout of everything in shared data.
@@ -27,6 +27,28 @@ pub struct Lease {
     pub holder: u64,
     /// When it falls free unless renewed, microseconds since the epoch.
     pub expires_at_us: u64,
+}
+
+/// What one worker has in flight; each worker's VM owns a slot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerLoad {
+    /// The VM that owns the slot, random.
+    pub holder: u64,
+    /// When the VM last wrote, microseconds since the epoch. A slot whose owner is silent is free.
+    pub heartbeat_us: u64,
+    /// Endpoints with requests in flight.
+    pub endpoints: Vec<EndpointLoad>,
+}
+
+/// One worker's requests to one endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointLoad {
+    /// The pool.
+    pub pool: String,
+    /// The endpoint.
+    pub address: Address,
+    /// When each request was sent, oldest first.
+    pub sent_at: Vec<Timestamp>,
 }
 
 /// The bytes are not what this version of the module wrote.
@@ -66,6 +88,10 @@ impl Shared for Lease {
     const WHAT: &'static str = "the feed's lease";
 }
 
+impl Shared for WorkerLoad {
+    const WHAT: &'static str = "a worker's load";
+}
+
 impl Shared for Catalog {
     const WHAT: &'static str = "a pool's catalog";
 }
@@ -76,7 +102,7 @@ impl Shared for Samples {
 
 #[cfg(test)]
 mod tests {
-    use headroom_datalayer::{Endpoint, Sample, Timestamp, Value};
+    use headroom_datalayer::{Endpoint, Sample, Value};
     use proptest::prelude::*;
 
     use super::*;

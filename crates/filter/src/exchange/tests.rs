@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::*;
 use crate::config::Config;
-use crate::inflight::Inflight;
 use crate::keys::PoolKeys;
 use crate::testing::{FakeShared, FakeStats, address, endpoint};
 
@@ -12,7 +11,7 @@ const NOW: Timestamp = Timestamp::from_millis(50_000);
 
 struct World {
     pools: Pools,
-    inflight: Inflight,
+    workers: Workers,
     shared: FakeShared,
     stats: FakeStats,
     rng: fastrand::Rng,
@@ -21,10 +20,10 @@ struct World {
 impl World {
     fn new(pool: &serde_json::Value) -> Self {
         let config = json!({"feed": {"cluster": "c"}, "pools": [pool]}).to_string();
-        let inflight = Inflight::default();
+        let workers = Workers::new(1);
         Self {
-            pools: Pools::new(Config::parse(config.as_bytes()).expect("valid"), &inflight),
-            inflight,
+            pools: Pools::new(Config::parse(config.as_bytes()).expect("valid"), &workers.inflight),
+            workers,
             shared: FakeShared::default(),
             stats: FakeStats::default(),
             rng: fastrand::Rng::with_seed(3),
@@ -61,7 +60,7 @@ impl World {
     }
 
     fn env(&mut self) -> Env<'_> {
-        Env { shared: &self.shared, stats: &self.stats, now: NOW, rng: &mut self.rng }
+        Env { shared: &self.shared, stats: &self.stats, workers: &self.workers, now: NOW, rng: &mut self.rng }
     }
 
     fn requests(&self, outcome: &str) -> i64 {
@@ -88,14 +87,14 @@ fn a_request_goes_to_the_shortest_queue_and_is_counted_until_it_ends() {
     let action = exchange.on_request_body(br#"{"model":"m"}"#, &mut world.env());
     let list = "10.0.0.2:8000,10.0.0.1:8000,10.0.0.2:8000,10.0.0.1:8000";
     assert_eq!(action, Action::Send { destination: list.to_owned() });
-    assert_eq!(world.inflight.requests("p", &address(2)), 1);
+    assert_eq!(world.workers.inflight.requests("p", &address(2)), 1);
     let decision: Explanation =
         serde_json::from_str(exchange.decision_for_log().expect("shown")).expect("reads back");
     assert_eq!(decision.candidates.len(), 2);
     exchange.on_response_headers(Some("10.0.0.2:8000"), &mut world.env());
-    exchange.on_end();
-    exchange.on_end();
-    assert_eq!(world.inflight.requests("p", &address(2)), 0);
+    exchange.on_end(&world.env());
+    exchange.on_end(&world.env());
+    assert_eq!(world.workers.inflight.requests("p", &address(2)), 0);
     assert_eq!(world.requests("scheduled"), 1);
 }
 
@@ -106,12 +105,15 @@ fn the_endpoint_that_serves_after_a_retry_is_the_one_charged() {
     exchange.on_request_body(br#"{"model":"m"}"#, &mut world.env());
     exchange.on_response_headers(Some("10.0.0.1:8000"), &mut world.env());
     assert_eq!(
-        (world.inflight.requests("p", &address(1)), world.inflight.requests("p", &address(2))),
+        (
+            world.workers.inflight.requests("p", &address(1)),
+            world.workers.inflight.requests("p", &address(2))
+        ),
         (1, 0)
     );
     assert_eq!(world.stats.get("headroom_served_elsewhere_total.pool=p"), 1);
     drop(exchange);
-    assert_eq!(world.inflight.requests("p", &address(1)), 0);
+    assert_eq!(world.workers.inflight.requests("p", &address(1)), 0);
 }
 
 #[test]

@@ -3,16 +3,12 @@
 use headroom_datalayer::{Span, Timestamp};
 use headroom_wire::shared::{Lease as Record, Shared};
 
-use crate::ports::SharedData;
+use crate::ports::{CREATE_ONLY, SharedData};
 
 /// A lease that is not renewed for this long falls free: how long a trapped VM can hold up the feed.
 const TERM: Span = Span::from_secs(2);
 /// The holder renews when less than this is left.
 const RENEW: Span = Span::from_millis(1_300);
-/// A number that no key's `cas` ever is: with it a write succeeds only if the key does not exist,
-/// because the proxy does not compare when there is nothing to compare with.
-const CREATE_ONLY: u32 = u32::MAX;
-
 /// One root context's view of the lease.
 #[derive(Debug)]
 pub(super) struct Lease {

@@ -61,7 +61,8 @@ if [ "$("$TOOLS/bin/wasm-bindgen-test-runner" --version 2>/dev/null)" != "wasm-b
   say "installing wasm-bindgen-cli $BINDGEN into .venv/tools (a few minutes, once)"
   cargo install --quiet --root "$TOOLS" --target-dir target/tools wasm-bindgen-cli --version "$BINDGEN"
 fi
-PATH=$TOOLS/bin:$PATH count cargo test --locked --quiet -p headroom-scheduling --lib --target wasm32-unknown-unknown
+# No --quiet: cargo hands it on to the runner, which does not know it.
+PATH=$TOOLS/bin:$PATH count cargo test --locked -p headroom-scheduling --lib --target wasm32-unknown-unknown
 [ "$LAST" = "$NATIVE_SCHEDULING" ] || die "$NATIVE_SCHEDULING tests of the scheduler ran natively, $LAST on wasm32-unknown-unknown"
 
 build

@@ -20,11 +20,15 @@ on_both_envoys!(bodies_arrive_byte_for_byte, what_cannot_be_read_is_a_clear_4xx)
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A world whose only endpoint tells what reached it.
-async fn recorded(envoy: Option<PathBuf>) -> anyhow::Result<(World, Recorder)> {
+async fn recorded(
+    envoy: Option<PathBuf>,
+    first_filter: Option<serde_json::Value>,
+) -> anyhow::Result<(World, Recorder)> {
     let recorder = Recorder::start().await?;
     let address = recorder.address.clone();
     let world = World::of(&["a"])
         .envoy(envoy)
+        .envoy_config(move |config| first_filter.map_or(Ok(()), |filter| config.insert_filter_first(filter)))
         .companion(move |config, pool| {
             let endpoint = &mut config["pools"][0]["endpoints"][0];
             endpoint["metrics"] = format!("http://{}/metrics", pool.addresses[0]).into();
@@ -44,12 +48,12 @@ fn in_chunks(body: &str, size: usize) -> Vec<Result<Frame<Bytes>, Infallible>> {
 }
 
 async fn bodies_arrive_byte_for_byte(envoy: Option<PathBuf>) -> Outcome {
-    let (world, _recorder) = recorded(envoy).await?;
+    let (world, _recorder) = recorded(envoy, None).await?;
     let url = world.url("/v1/completions");
     let h2 = http::client_h2();
     let mut trailers = HeaderMap::new();
     trailers.insert("x-checksum", HeaderValue::from_static("1"));
-    for size in [100, 40_000, 300_000, 3_000_000] {
+    for size in [100, 40_000, 300_000, 3_000_000, 5_000_000] {
         let sent = body(size);
         let mut with_trailers = in_chunks(&sent, 20_000);
         with_trailers.push(Ok(Frame::trailers(trailers.clone())));
@@ -86,7 +90,7 @@ async fn bodies_arrive_byte_for_byte(envoy: Option<PathBuf>) -> Outcome {
 }
 
 async fn what_cannot_be_read_is_a_clear_4xx(envoy: Option<PathBuf>) -> Outcome {
-    let (world, _recorder) = recorded(envoy).await?;
+    let (world, _recorder) = recorded(envoy, None).await?;
     let cases: [(&str, Vec<u8>, &str); 7] = [
         ("empty", vec![], "empty"),
         ("not JSON", b"model=qwen".to_vec(), "not a JSON object"),
@@ -111,11 +115,9 @@ async fn what_cannot_be_read_is_a_clear_4xx(envoy: Option<PathBuf>) -> Outcome {
     Ok(())
 }
 
-/// A second filter that reads bodies, here one that decompresses them, must not cost ours the body.
+/// A filter before ours that holds bodies, as Envoy's own buffer filter does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_filter_that_holds_the_body_does_no_harm() -> Outcome {
-    let recorder = Recorder::start().await?;
-    let address = recorder.address.clone();
     let buffer = json!({
         "name": "envoy.filters.http.buffer",
         "typed_config": {
@@ -123,15 +125,7 @@ async fn another_filter_that_holds_the_body_does_no_harm() -> Outcome {
             "max_request_bytes": 8_000_000,
         },
     });
-    let world = World::of(&["a"])
-        .companion(move |config, pool| {
-            let endpoint = &mut config["pools"][0]["endpoints"][0];
-            endpoint["metrics"] = format!("http://{}/metrics", pool.addresses[0]).into();
-            endpoint["address"] = address.into();
-        })
-        .envoy_config(move |config| config.insert_filter_first(buffer))
-        .start()
-        .await?;
+    let (world, _recorder) = recorded(None, Some(buffer)).await?;
     for size in [6_000, 64_000, 1_000_000] {
         let sent = body(size);
         let chunks = reqwest::Body::wrap(StreamBody::new(stream::iter(in_chunks(&sent, 20_000))));
@@ -139,5 +133,44 @@ async fn another_filter_that_holds_the_body_does_no_harm() -> Outcome {
         ensure!(decided.answer.json()["checksum"] == checksum(sent.as_bytes()), "{size} bytes: {decided:?}");
         ensure!(!decided.decision.is_null());
     }
+    Ok(())
+}
+
+/// A filter before ours that rewrites bodies: the picker reads what it has made of them. Here that shows
+/// because the client's own body names no model.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_picker_reads_the_body_that_a_filter_before_it_has_written() -> Outcome {
+    let script = r#"
+        function envoy_on_request(handle)
+          local body = handle:body(true)
+          local text = body:getBytes(0, body:length())
+          local length = body:setBytes((string.gsub(text, '"alias":"small"', '"model":"rewritten-to-a-longer-name"')))
+          handle:headers():replace("content-length", length)
+        end"#;
+    let lua = json!({
+        "name": "envoy.filters.http.lua",
+        "typed_config": {
+            "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
+            "default_source_code": {"inline_string": script},
+        },
+    });
+    let (world, _recorder) = recorded(None, Some(lua)).await?;
+    let sent = format!(r#"{{"alias":"small","prompt":"{}"}}"#, "x".repeat(64_000));
+    let written = sent.replace(r#""alias":"small""#, r#""model":"rewritten-to-a-longer-name""#);
+    let sizes = [20_000, 20_000, sent.len() - 40_000];
+    let mut rest = sent.as_bytes();
+    let chunks: Vec<Result<Frame<Bytes>, Infallible>> = sizes
+        .into_iter()
+        .map(|size| {
+            let (chunk, tail) = rest.split_at(size);
+            rest = tail;
+            Ok(Frame::data(Bytes::copy_from_slice(chunk)))
+        })
+        .collect();
+    let chunked = reqwest::Body::wrap(StreamBody::new(stream::iter(chunks)));
+    let decided = tokio::time::timeout(DEADLINE, world.post("/v1/completions", chunked)).await??;
+    let seen = decided.answer.json();
+    ensure!(decided.answer.status == 200 && !decided.decision.is_null(), "{decided:?}");
+    ensure!(seen["length"] == written.len() && seen["checksum"] == checksum(written.as_bytes()), "{seen}");
     Ok(())
 }

@@ -41,7 +41,8 @@ async fn another_takes_over_from_a_lease_holder_that_traps() -> Outcome {
     for round in 1..=3 {
         let before = world.envoy.stats().await?.get(LEASES);
         let request = world.client.get(world.url("/v1/models")).header(HEADER, "lease");
-        ensure!(world.send(request).await?.answer.status == 200);
+        // Lost with the VM if the holder is the worker that got it and traps before it is answered.
+        let _either_way = world.send(request).await;
         let moved = move |stats: &headroom_testbed::stats::Stats| stats.get(LEASES) > before;
         world
             .envoy

@@ -55,6 +55,7 @@ ENVOY_OLDEST_VERSION=1.36.2
 install_envoy() {
   if [ -n "${HEADROOM_ENVOY:-}" ]; then
     usable_envoy "$HEADROOM_ENVOY" || die "HEADROOM_ENVOY=$HEADROOM_ENVOY is not an Envoy of 1.35 or newer"
+    HEADROOM_ENVOY=$(realpath "$HEADROOM_ENVOY")
   elif command -v envoy >/dev/null && usable_envoy envoy; then
     HEADROOM_ENVOY=$(command -v envoy)
   else

@@ -1,16 +1,14 @@
 //! A running `headroom serve`.
 
 use std::{
-    net::TcpListener,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
 };
 
-use anyhow::Context;
 use serde_json::{Value, json};
 
-use crate::{FakePool, Process, binaries, wait};
+use crate::{FakePool, Process, binaries, ports};
 
 /// A companion's config, with the addresses it will have.
 #[derive(Clone, Debug)]
@@ -21,18 +19,14 @@ pub struct CompanionConfig {
     admin: String,
 }
 
-/// A port that was free a moment ago: the companion must come back on the same one after a restart.
-fn free_port() -> anyhow::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
-}
-
 impl CompanionConfig {
     /// A config for one pool, `qwen`, of all replicas of a fake pool.
     ///
     /// # Errors
     /// When there are no free ports.
     pub fn for_pool(pool: &FakePool) -> anyhow::Result<Self> {
-        let (feed, admin) = (format!("127.0.0.1:{}", free_port()?), format!("127.0.0.1:{}", free_port()?));
+        let (feed, admin) =
+            (format!("127.0.0.1:{}", ports::free_port()?), format!("127.0.0.1:{}", ports::free_port()?));
         let endpoints: Vec<Value> = pool
             .replicas
             .iter()
@@ -77,7 +71,7 @@ impl Companion {
         let path = folder.join("companion.json");
         std::fs::write(&path, serde_json::to_vec_pretty(&config.json)?)?;
         let process = spawn(&path, folder)?;
-        let companion = Self { process, config, path, folder: folder.to_path_buf() };
+        let mut companion = Self { process, config, path, folder: folder.to_path_buf() };
         companion.until_ready().await?;
         Ok(companion)
     }
@@ -105,11 +99,10 @@ impl Companion {
         Ok(reqwest::get(format!("http://{}{path}", self.config.admin)).await?.text().await?)
     }
 
-    async fn until_ready(&self) -> anyhow::Result<()> {
+    async fn until_ready(&mut self) -> anyhow::Result<()> {
         let url = format!("http://{}/readyz", self.config.admin);
         let look = || async { reqwest::get(&url).await.ok()?.status().is_success().then_some(()) };
-        let ready = wait::until("the companion is ready", Duration::from_secs(20), look).await;
-        ready.with_context(|| self.process.log_tail())
+        self.process.until("the companion is ready", Duration::from_secs(20), look).await
     }
 }
 

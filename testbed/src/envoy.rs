@@ -47,10 +47,9 @@ impl Envoy {
             .args(["--disable-hot-restart", "--log-level", "warning", "--component-log-level", "wasm:info"])
             .args(["--concurrency", &workers.to_string()]);
         let mut process = Process::start("envoy", command, folder)?;
-        match ready(&mut process, &admin_path).await {
-            Ok((admin, listener)) => Ok(Self { process, admin, listener }),
-            Err(error) => Err(error.context(process.log_tail())),
-        }
+        let look = || look(&admin_path);
+        let (admin, listener) = process.until("Envoy serves", Duration::from_secs(60), look).await?;
+        Ok(Self { process, admin, listener })
     }
 
     /// Where requests are sent: `http://ip:port`.
@@ -103,19 +102,6 @@ impl Envoy {
             }
         }
     }
-}
-
-async fn ready(process: &mut Process, admin_path: &Path) -> anyhow::Result<(String, String)> {
-    let deadline = Duration::from_secs(60);
-    let begun = std::time::Instant::now();
-    while begun.elapsed() < deadline {
-        anyhow::ensure!(process.is_running(), "Envoy has ended");
-        if let Some(addresses) = look(admin_path).await {
-            return Ok(addresses);
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    anyhow::bail!("Envoy was not ready within {deadline:?}")
 }
 
 async fn look(admin_path: &Path) -> Option<(String, String)> {

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, path::Path, process::Command, time::Duration};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Process, binaries, wait};
+use crate::{Process, binaries};
 
 /// One model server of a fake pool.
 #[derive(Clone, Debug)]
@@ -81,10 +81,9 @@ impl FakePool {
         let _not_there = std::fs::remove_file(&addresses_path);
         let mut command = Command::new(binaries::headroom()?);
         command.arg("fake-pool").arg("--config").arg(path).arg("--addresses-file").arg(&addresses_path);
-        let process = Process::start("fake-pool", command, folder)?;
+        let mut process = Process::start("fake-pool", command, folder)?;
         let read = || async { serde_json::from_slice(&std::fs::read(&addresses_path).ok()?).ok() };
-        let addresses = wait::until("the fake pool listens", Duration::from_secs(20), read).await;
-        let addresses = addresses.with_context(|| process.log_tail())?;
+        let addresses = process.until("the fake pool listens", Duration::from_secs(20), read).await?;
         Ok(Self { process, replicas, addresses })
     }
 

@@ -2,15 +2,19 @@
 
 use std::{
     fs::File,
+    future::Future,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
 use anyhow::Context;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A running program. Dropping it kills it.
+use crate::{wait, watchdog};
+
+/// A running program. Dropping it kills it, and so does the end of this program, however it ends.
 #[derive(Debug)]
 pub struct Process {
     name: String,
@@ -34,7 +38,19 @@ impl Process {
             .process_group(0)
             .spawn()
             .with_context(|| format!("{name} could not be started: {command:?}"))?;
-        Ok(Self { name: name.to_owned(), child, log })
+        let process = Self { name: name.to_owned(), child, log };
+        watchdog::hold(process.id())?;
+        Ok(process)
+    }
+
+    /// Lets it outlive this program.
+    ///
+    /// # Errors
+    /// When that can't be arranged; it is killed then.
+    pub fn leave_running(self) -> anyhow::Result<()> {
+        watchdog::release(self.id())?;
+        std::mem::forget(self);
+        Ok(())
     }
 
     /// Its process id.
@@ -45,6 +61,24 @@ impl Process {
     /// Whether it still runs.
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Waits until `condition` gives a value.
+    ///
+    /// # Errors
+    /// When it has not within `deadline`, or the process has ended; with the end of its log.
+    pub(crate) async fn until<T, F: Future<Output = Option<T>>>(
+        &mut self,
+        what: &str,
+        deadline: Duration,
+        condition: impl FnMut() -> F,
+    ) -> anyhow::Result<T> {
+        let ended = || {
+            anyhow::ensure!(self.is_running(), "{} has ended before {what}", self.name);
+            Ok(())
+        };
+        let done = wait::until_or(what, deadline, condition, ended).await;
+        done.with_context(|| self.log_tail())
     }
 
     /// Everything it has printed.
@@ -89,6 +123,7 @@ impl Process {
     pub fn kill(&mut self) {
         let _gone_already = self.child.kill();
         let _reaped = self.child.wait();
+        let _nobody_listens = watchdog::release(self.id());
     }
 
     fn signal(&self, signal: Signal) -> anyhow::Result<()> {

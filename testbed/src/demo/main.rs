@@ -31,7 +31,7 @@ struct Args {
     /// Run this policy alone; may be given several times. Default: all three.
     #[arg(long = "policy", value_enum, value_name = "POLICY")]
     policies: Vec<Policy>,
-    /// Where logs and process ids go.
+    /// Where logs go, and the ids of the processes that are left running.
     #[arg(long, value_name = "FOLDER", default_value = ".demo")]
     folder: PathBuf,
 }
@@ -83,7 +83,6 @@ async fn run(args: &Args) -> anyhow::Result<()> {
         drop(last.take());
         output::line(&format!("running {} …", policy.title()));
         let processes = scenario.start(policy, &folder).await?;
-        write_ids(&folder, &processes.ids())?;
         runs.push(scenario.measure(policy, &processes).await?);
         last = Some(processes);
     }
@@ -94,17 +93,14 @@ async fn run(args: &Args) -> anyhow::Result<()> {
         output::write_json(path, &runs)?;
     }
     if args.keep {
+        // For `scripts/demo.sh --stop`.
+        write_ids(&folder, &processes.ids())?;
         output::addresses(&processes);
-        // Not dropped, so not ended: `scripts/demo.sh --stop` does it, by the ids in the file.
-        std::mem::forget(processes);
-    } else {
-        drop(processes);
-        write_ids(&folder, &[])?;
+        processes.leave_running()?;
     }
     Ok(())
 }
 
-/// For `scripts/demo.sh`, which ends what is left should this program be killed.
 fn write_ids(folder: &Path, ids: &[u32]) -> anyhow::Result<()> {
     let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
     std::fs::write(folder.join("pids"), text).context("process ids could not be written")

@@ -130,6 +130,15 @@ impl Processes {
         &self.folder
     }
 
+    /// Lets them outlive this program.
+    pub(crate) fn leave_running(self) -> anyhow::Result<()> {
+        if let Some(companion) = self.companion {
+            companion.process.leave_running()?;
+        }
+        self.pool.process.leave_running()?;
+        self.envoy.process.leave_running()
+    }
+
     /// Process ids.
     pub(crate) fn ids(&self) -> Vec<u32> {
         let companion = self.companion.iter().map(|companion| companion.process.id());

@@ -48,8 +48,8 @@ pub(super) struct Scrape {
     /// answer would be too old to use). Default: `2s`.
     #[serde(default)]
     pub(super) timeout: Option<String>,
-    /// The longest pause before a failing target is tried again, from the interval to 5m. The pause
-    /// doubles from one interval with each failure. Default: `2s`, or the interval if that is longer.
+    /// The longest pause before a failing target is tried again, from `interval` to 5m; never shorter than
+    /// the target's own interval. The pause doubles from that interval with each failure. Default: `2s`.
     #[serde(default)]
     pub(super) max_backoff: Option<String>,
     /// An answer longer than this many bytes is refused, 1024 to 268435456. Default: 8388608 (8 MiB).

@@ -31,11 +31,10 @@ pub(super) fn compile_scrape(
     let engine = read("scrape.interval", &raw.interval, SHORTEST, LONGEST).unwrap_or(default_interval);
     let exporter =
         read("scrape.exporterInterval", &raw.exporter_interval, SHORTEST, LONGEST).unwrap_or(engine);
-    let longer = engine.max(exporter);
 
     let engine_age = believed_for(well_known::WAITING_QUEUE_SIZE);
     let timeout = read("scrape.timeout", &raw.timeout, SHORTEST, engine.max(engine_age));
-    let max_backoff = read("scrape.maxBackoff", &raw.max_backoff, longer, LONGEST);
+    let max_backoff = read("scrape.maxBackoff", &raw.max_backoff, engine, LONGEST);
     let max_response_bytes = raw.max_response_bytes.unwrap_or(8 << 20);
     if !(1 << 10..=256 << 20).contains(&max_response_bytes) {
         errors.push("scrape.maxResponseBytes", max_response_bytes, "must be from 1024 to 268435456");
@@ -53,7 +52,7 @@ pub(super) fn compile_scrape(
     }
     let scrape = Scrape {
         timeout: timeout.unwrap_or(Duration::from_secs(2)),
-        max_backoff: max_backoff.unwrap_or(longer.max(Duration::from_secs(2))),
+        max_backoff: max_backoff.unwrap_or(Duration::from_secs(2)),
         max_response_bytes: usize::try_from(max_response_bytes).unwrap_or(usize::MAX),
     };
     (Intervals { engine, exporter }, scrape)

@@ -146,5 +146,29 @@ fn is_news(attribute: &str, known: &Sample, new: &Sample) -> bool {
     }
     let max_age = attribute_info(attribute).map_or(Span::ZERO, |info| info.max_age);
     let pause = if max_age > LASTING { Span::from_micros(max_age.as_micros() / REPEATS) } else { Span::ZERO };
-    new.measured_at > known.measured_at.plus(pause)
+    // Earlier than what is known: the clock was set back, and what is known would soon be too old.
+    new.measured_at > known.measured_at.plus(pause) || new.measured_at < known.measured_at
+}
+
+#[cfg(test)]
+mod news {
+    use headroom_datalayer::{Timestamp, Value};
+
+    use super::*;
+
+    #[test]
+    fn an_unchanged_value_is_news_when_its_time_has_changed_either_way() {
+        let at = |ms| Sample {
+            value: Value::number(0.0).expect("finite"),
+            measured_at: Timestamp::from_millis(ms),
+        };
+        for (attribute, before, after, want) in [
+            ("WaitingQueueSize", 5_000, 5_200, true),
+            ("WaitingQueueSize", 5_000, 5_000, false),
+            ("WaitingQueueSize", 3_605_000, 5_000, true),
+            ("CacheBlockSize", 5_000, 5_200, false),
+        ] {
+            assert_eq!(is_news(attribute, &at(before), &at(after)), want, "{attribute} {before} {after}");
+        }
+    }
 }

@@ -59,7 +59,7 @@ impl Worker {
         Self {
             index,
             pools,
-            pace: Pace { interval: target.interval, max_backoff: scrape.max_backoff },
+            pace: Pace { interval: target.interval, max_backoff: scrape.max_backoff.max(target.interval) },
             ingest: Some(Ingest::new(target.consumers)),
             fetcher,
             hub,

@@ -2,7 +2,7 @@
 
 use headroom_datalayer::{Span, Timestamp};
 
-use crate::{Opinion, Reason};
+use crate::{Opinion, Reason, Unmeasured};
 
 /// An endpoint that a filter left out.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,17 @@ pub struct Excluded {
     pub reason: Reason,
     /// See [`Verdict::Drop`](crate::Verdict::Drop).
     pub excess: Option<f64>,
+}
+
+/// An endpoint that a filter could not judge and let pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    /// Index in the snapshot.
+    pub endpoint: usize,
+    /// Index of the filter in the profile.
+    pub filter: usize,
+    /// Why it had no value to judge by.
+    pub why: Unmeasured,
 }
 
 /// A filter that could not be kept to.
@@ -69,6 +80,8 @@ pub struct Decision {
     pub outcome: Result<Vec<usize>, Rejection>,
     /// Who was left out, by which filter and why, in the order it happened.
     pub excluded: Vec<Excluded>,
+    /// Who passed a filter only because there was nothing to judge by.
+    pub undecided: Vec<Undecided>,
     /// Filters that could not be kept to.
     pub fallbacks: Vec<Fallback>,
     /// Who was scored.

@@ -27,7 +27,10 @@ pub struct Explanation {
     /// Who was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<ExcludedEndpoint>,
-    /// Who was scored, best first.
+    /// Who passed a filter only because there was nothing to judge by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<ExcludedEndpoint>,
+    /// Who was scored: the chosen and their order first, then by total.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<ScoredEndpoint>,
     /// Endpoints that `excluded` and `candidates` leave out to stay short.
@@ -58,7 +61,7 @@ pub struct FallbackUsed {
     pub kept: Vec<String>,
 }
 
-/// An endpoint that a filter left out.
+/// An endpoint that a filter left out, or could not judge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExcludedEndpoint {
@@ -130,9 +133,19 @@ impl Explanation {
     /// as many scored endpoints.
     pub fn new(decision: &Decision, profile: &Profile, snapshot: &Snapshot, max_shown: usize) -> Self {
         let namer = Namer { profile, snapshot };
+        let chosen = decision.outcome.as_deref().unwrap_or_default();
+        let place =
+            |endpoint: usize| chosen.iter().position(|chosen| *chosen == endpoint).unwrap_or(usize::MAX);
         let mut candidates: Vec<_> = decision.candidates.iter().collect();
-        candidates.sort_by(|a, b| b.total.total_cmp(&a.total));
-        let shown = candidates.len().min(max_shown) + decision.excluded.len().min(max_shown);
+        candidates.sort_by(|a, b| {
+            place(a.endpoint).cmp(&place(b.endpoint)).then_with(|| b.total.total_cmp(&a.total))
+        });
+        // Whom a fallback took back is a candidate, and named by the fallback.
+        let taken_back = |excluded: &&Excluded| {
+            decision.candidates.iter().any(|candidate| candidate.endpoint == excluded.endpoint)
+        };
+        let excluded: Vec<_> = decision.excluded.iter().filter(|excluded| !taken_back(excluded)).collect();
+        let shown = candidates.len().min(max_shown) + excluded.len().min(max_shown);
         Self {
             pool: snapshot.pool().to_owned(),
             profile: profile.name.clone(),
@@ -144,11 +157,17 @@ impl Explanation {
                 Err(rejection) => Outcome::Rejected(rejection.message(profile)),
             },
             fallbacks: decision.fallbacks.iter().map(|fallback| namer.fallback(fallback)).collect(),
-            excluded: decision
-                .excluded
+            undecided: decision
+                .undecided
                 .iter()
                 .take(max_shown)
-                .map(|excluded| namer.excluded(excluded))
+                .map(|undecided| namer.left(undecided.endpoint, undecided.filter, undecided.why.to_string()))
+                .collect(),
+            not_shown: candidates.len() + excluded.len() - shown,
+            excluded: excluded
+                .into_iter()
+                .take(max_shown)
+                .map(|excluded| namer.left(excluded.endpoint, excluded.filter, excluded.reason.to_string()))
                 .collect(),
             candidates: candidates
                 .iter()
@@ -160,7 +179,6 @@ impl Explanation {
                     scores: namer.parts(&candidate.opinions),
                 })
                 .collect(),
-            not_shown: candidates.len() + decision.excluded.len() - shown,
         }
     }
 }
@@ -213,13 +231,9 @@ impl Namer<'_> {
         }
     }
 
-    fn excluded(&self, excluded: &Excluded) -> ExcludedEndpoint {
-        ExcludedEndpoint {
-            endpoint: self.address(excluded.endpoint),
-            name: self.name(excluded.endpoint),
-            filter: self.filter(excluded.filter),
-            reason: excluded.reason.to_string(),
-        }
+    fn left(&self, endpoint: usize, filter: usize, reason: String) -> ExcludedEndpoint {
+        let (address, name, filter) = (self.address(endpoint), self.name(endpoint), self.filter(filter));
+        ExcludedEndpoint { endpoint: address, name, filter, reason }
     }
 
     fn parts(&self, opinions: &[Opinion]) -> Vec<ScorePart> {

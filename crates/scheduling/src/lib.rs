@@ -32,7 +32,7 @@ pub mod scorers;
 mod words;
 
 pub use context::Context;
-pub use decision::{Candidate, Decision, Excluded, Fallback, Rejection};
+pub use decision::{Candidate, Decision, Excluded, Fallback, Rejection, Undecided};
 pub use explanation::{Explanation, Outcome};
 pub use filter::{Filter, Reason, Strength, Verdict};
 pub use label_selector::{InvalidSelector, LabelSelector};

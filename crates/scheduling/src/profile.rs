@@ -1,7 +1,8 @@
 //! Filters in their written order, then all scorers, then the picker.
 
 use crate::{
-    Candidate, Context, Decision, Excluded, Fallback, Filter, Picker, Rejection, Scorer, Strength, Verdict,
+    Candidate, Context, Decision, Excluded, Fallback, Filter, Picker, Rejection, Scorer, Strength, Undecided,
+    Verdict,
 };
 
 /// A filter and what the config calls it.
@@ -43,6 +44,7 @@ impl Profile {
         let mut decision = Decision {
             outcome: Err(Rejection::NoEndpoints),
             excluded: Vec::new(),
+            undecided: Vec::new(),
             fallbacks: Vec::new(),
             candidates: Vec::new(),
             snapshot_version: cx.snapshot.version(),
@@ -175,7 +177,10 @@ fn apply(
                 met = true;
                 survivors.push(endpoint);
             }
-            Verdict::Undecided(_) => survivors.push(endpoint),
+            Verdict::Undecided(why) => {
+                survivors.push(endpoint);
+                decision.undecided.push(Undecided { endpoint, filter: index, why });
+            }
             Verdict::Drop { reason, excess } => {
                 decision.excluded.push(Excluded { endpoint, filter: index, reason, excess });
             }

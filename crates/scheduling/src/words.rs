@@ -36,12 +36,15 @@ impl fmt::Display for Explanation {
         for excluded in &self.excluded {
             writeln!(f, "  left out  {} ({}): {}", excluded.name, excluded.filter, excluded.reason)?;
         }
+        for passed in &self.undecided {
+            writeln!(f, "  passed    {} ({}): {}", passed.name, passed.filter, passed.reason)?;
+        }
         for fallback in &self.fallbacks {
             match fallback.kept.as_slice() {
                 [] => writeln!(f, "  fallback  {}: {}, so it did not apply", fallback.filter, fallback.rule)?,
                 kept => writeln!(
                     f,
-                    "  fallback  {}: it left nobody, so the {} serve: {}",
+                    "  fallback  {}: nobody met it, so the {} serve: {}",
                     fallback.filter,
                     fallback.rule,
                     kept.join(", ")

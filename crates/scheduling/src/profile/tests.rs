@@ -91,7 +91,7 @@ fn when_all_are_over_the_limit_the_least_bad_serves_and_the_decision_says_so() {
     // No attempt may leave the capable endpoints.
     assert_eq!(decision.outcome, Ok(vec![1, 0, 1, 0]));
     let words = Explanation::new(&decision, &profile, &pool, 8).to_string();
-    for part in ["chose pod-2", "gpu-utilization-filter", "it left nobody", "10.0.0.2:8000"] {
+    for part in ["chose pod-2", "gpu-utilization-filter", "nobody met it", "10.0.0.2:8000"] {
         assert!(words.contains(part), "{part} in {words}");
     }
 }
@@ -144,6 +144,30 @@ fn a_soft_filter_written_before_a_hard_one_relaxes_for_it() {
     let decision = run(&profile(vec![gpu(json!({"maxPercent": 90})), decode()]), &pool);
     assert_eq!(decision.choice(), Some(0));
     assert_eq!(decision.fallbacks, [Fallback::LeastBad { filter: 0, kept: vec![0] }]);
+}
+
+#[test]
+fn an_explanation_shows_the_choice_even_among_many_equals_and_nobody_twice() {
+    let pool = snapshot(&[("decode", Some(0.1), Some(0.0)); 40]);
+    let profile = profile(vec![]);
+    let decision = run(&profile, &pool);
+    let explanation = Explanation::new(&decision, &profile, &pool, 3);
+    let Outcome::Chosen(order) = &explanation.outcome else { panic!("rejected") };
+    assert_eq!(
+        explanation.candidates.iter().map(|c| &c.endpoint).collect::<Vec<_>>(),
+        order[..3].iter().collect::<Vec<_>>()
+    );
+    assert_eq!(explanation.not_shown, 37);
+
+    let profile = self::profile(vec![gpu(json!({"maxPercent": 90}))]);
+    let hot = snapshot(&[("decode", Some(0.99), None), ("decode", Some(0.95), None), ("decode", None, None)]);
+    let explanation = Explanation::new(&run(&profile, &hot), &profile, &hot, 8);
+    let names = |list: &[crate::explanation::ExcludedEndpoint]| {
+        list.iter().map(|e| e.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&explanation.excluded), ["pod-1"], "the one taken back is a candidate");
+    assert_eq!(names(&explanation.undecided), ["pod-3"]);
+    assert_eq!(explanation.not_shown, 0);
 }
 
 fn endpoints() -> impl Strategy<Value = Vec<(&'static str, Option<f64>, Option<f64>)>> {

@@ -76,12 +76,11 @@ pub(crate) fn request_header(name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&value).into_owned())
 }
 
-/// Removes a request header, if it is there. HTTP context, before the request goes on.
-pub(crate) fn remove_request_header(name: &str) {
+/// Removes a request header and says whether it was there. HTTP context, before the request goes on.
+pub(crate) fn remove_request_header(name: &str) -> bool {
     // Editing makes the proxy match the route again, so it is done only when there is something to edit.
-    if hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).is_ok_and(|value| value.is_some()) {
-        let _removed = hostcalls::remove_map_value(MapType::HttpRequestHeaders, name);
-    }
+    hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).is_ok_and(|value| value.is_some())
+        && hostcalls::remove_map_value(MapType::HttpRequestHeaders, name).is_ok()
 }
 
 /// Sets a request header. HTTP context, before the request goes on.

@@ -65,6 +65,12 @@ impl Route {
         }
     }
 
+    /// The route's cluster names the pool.
+    fn find_exchange(&mut self) {
+        let cluster = host::property(&["xds", "cluster_name"]).unwrap_or_default();
+        self.exchange = self.pools.as_ref().and_then(|pools| Exchange::of(pools, &cluster));
+    }
+
     fn body_is_whole(&mut self) -> Action {
         let body = host::request_body(self.body_size);
         self.step(|exchange, env| exchange.on_request_body(&body, env))
@@ -75,13 +81,14 @@ impl Context for Route {}
 
 impl HttpContext for Route {
     fn on_http_request_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        let cluster = host::property(&["xds", "cluster_name"]).unwrap_or_default();
-        self.exchange = self.pools.as_ref().and_then(|pools| Exchange::of(pools, &cluster));
+        self.find_exchange();
         if self.exchange.is_none() {
             return Action::Continue;
         }
-        for name in CLIENT_MAY_NOT_SEND {
-            host::remove_request_header(name);
+        let removed = CLIENT_MAY_NOT_SEND.iter().filter(|name| host::remove_request_header(name)).count();
+        if removed > 0 {
+            // The proxy has matched the route again.
+            self.find_exchange();
         }
         #[cfg(feature = "test-trap")]
         crate::trap::on_request(host::request_header(crate::trap::HEADER).as_deref());

@@ -90,16 +90,6 @@ impl PoolState {
         }
     }
 
-    /// Replaces everything by `update`, which is taken as the whole truth.
-    pub fn replace(&mut self, update: Update) {
-        let before = std::mem::take(&mut self.endpoints);
-        let version = self.catalog_version;
-        self.apply(update);
-        let same = before.len() == self.endpoints.len()
-            && before.values().zip(self.endpoints.values()).all(|((a, _), (b, _))| a == b);
-        self.catalog_version = if same { version } else { version.wrapping_add(1) };
-    }
-
     /// Changes whenever the set of endpoints or one of their names or labels does.
     pub fn catalog_version(&self) -> u64 {
         self.catalog_version

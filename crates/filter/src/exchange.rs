@@ -80,12 +80,12 @@ impl Exchange {
 
     /// The headers are here.
     pub fn on_request_headers(&mut self, head: &Head<'_>, env: &mut Env<'_>) -> Action {
+        if !body::is_inference(head.method, head.path) {
+            return self.schedule(&Request::default(), env);
+        }
         let limit = self.pool.spec.max_body_bytes;
         if head.content_length.is_some_and(|length| length > limit) {
             return self.refuse(LocalReply::too_large(limit), "too_large", env);
-        }
-        if !body::is_inference(head.method, head.path) {
-            return self.schedule(&Request::default(), env);
         }
         if head.end_of_stream {
             return self.on_request_body(b"", env);
@@ -150,15 +150,14 @@ impl Exchange {
 
     fn schedule(&mut self, request: &Request, env: &mut Env<'_>) -> Action {
         let pool = Rc::clone(&self.pool);
-        let known = pool.current(env.shared).filter(|current| !current.snapshot.endpoints().is_empty());
+        let known = pool.current(env.shared);
+        let nobody = known.as_ref().is_none_or(|current| current.snapshot.endpoints().is_empty());
+        if nobody && pool.spec.on_no_data == OnNoData::PassThrough {
+            self.count("passed_through", env);
+            return Action::Pass;
+        }
         let Some(current) = known else {
-            return match pool.spec.on_no_data {
-                OnNoData::PassThrough => {
-                    self.count("passed_through", env);
-                    Action::Pass
-                }
-                OnNoData::Reject => self.refuse(LocalReply::no_data(&pool.spec.name), "no_data", env),
-            };
+            return self.refuse(LocalReply::no_data(&pool.spec.name), "no_data", env);
         };
         env.workers.look(env.shared, env.now);
         let cx = Context { request, snapshot: &current.snapshot, load: &current.load, now: env.now };

@@ -117,7 +117,10 @@ impl Inflight {
     /// Forgets endpoints that no snapshot names and that have no requests.
     pub fn sweep(&self) {
         if let Ok(mut slots) = self.slots.try_borrow_mut() {
-            slots.retain(|_, slot| Rc::strong_count(slot) > 1 || slot.published.get().is_some_and(|n| n > 0));
+            slots.retain(|_, slot| {
+                let shown = slot.published.get().is_some_and(|count| count > 0);
+                Rc::strong_count(slot) > 1 || shown || slot.count() > 0
+            });
         }
     }
 

@@ -14,18 +14,11 @@ pub struct LocalReply {
     pub body: String,
     /// Beside `content-type: application/json`.
     pub headers: Vec<(&'static str, &'static str)>,
-    /// For the access log's response code details, without spaces.
-    pub details: &'static str,
 }
 
-fn reply(status: u32, kind: &str, code: &'static str, message: &str) -> LocalReply {
+fn reply(status: u32, kind: &str, code: &str, message: &str) -> LocalReply {
     let error = json!({"error": {"message": message, "type": kind, "param": null, "code": code}});
-    LocalReply {
-        status,
-        body: error.to_string(),
-        headers: vec![("content-type", "application/json")],
-        details: code,
-    }
+    LocalReply { status, body: error.to_string(), headers: vec![("content-type", "application/json")] }
 }
 
 impl LocalReply {

@@ -38,7 +38,7 @@ macro_rules! metrics {
 
 metrics! {
     REQUESTS = "headroom_requests_total" Counter ["pool", "outcome"]
-        "Requests by what became of them: scheduled, passed_through (no data yet, Envoy balanced), no_data, no_endpoints, none_capable, saturated, bad_request, too_large.";
+        "Requests by what became of them: scheduled, passed_through (no endpoint is known, Envoy balanced), no_data, no_endpoints, none_capable, saturated, bad_request, too_large.";
     FALLBACKS = "headroom_fallbacks_total" Counter ["pool", "rule", "filter"]
         "Decisions in which a filter could not be kept to, by rule: least_bad or metrics_missing.";
     SERVED_ELSEWHERE = "headroom_served_elsewhere_total" Counter ["pool"]

@@ -43,18 +43,6 @@ fn a_cleared_value_is_gone_and_leaves_the_others() {
 }
 
 #[test]
-fn replacing_by_the_same_endpoints_keeps_the_catalog_version() {
-    let mut state = PoolState::starting_at(7);
-    let whole = Update { upserted: vec![endpoint(1), endpoint(2)], ..Update::default() };
-    state.replace(whole.clone());
-    let version = state.catalog_version();
-    state.replace(whole);
-    assert_eq!(state.catalog_version(), version);
-    state.replace(Update { upserted: vec![endpoint(1)], ..Update::default() });
-    assert_ne!(state.catalog_version(), version);
-}
-
-#[test]
 fn samples_of_another_catalog_make_no_snapshot() {
     let mut state = PoolState::default();
     state.apply(Update { upserted: vec![endpoint(1)], ..Update::default() });

@@ -104,7 +104,7 @@ fn default_scorers() -> Vec<PluginEntry> {
 }
 
 fn compile_pool(mut pool: raw::Pool, path: &str, faults: &mut Faults) -> Option<PoolSpec> {
-    if pool.filters.is_empty() && pool.scorers.is_empty() {
+    if pool.scorers.is_empty() {
         pool.scorers = default_scorers();
     }
     if pool.max_body_bytes == 0 {
@@ -148,9 +148,12 @@ fn compile_pool(mut pool: raw::Pool, path: &str, faults: &mut Faults) -> Option<
     unique(filters.iter().map(|f| &f.name).chain(scorers.iter().map(|s| &s.name)), path, faults);
     let picker: Option<Box<dyn Picker>> = match pool.picker {
         None => Some(Box::new(pickers::MaxScorePicker::default())),
-        Some(entry) => {
-            make(PICKERS, entry, None, &format!("{path}.picker"), &cx, faults).map(|made| made.plugin)
-        }
+        Some(entry) => make(PICKERS, entry, None, &format!("{path}.picker"), &cx, faults).map(|made| {
+            if made.weight.is_some() {
+                faults.add(format!("{path}.picker.weight"), "", "a picker has no weight");
+            }
+            made.plugin
+        }),
     };
     let profile = Profile { name: "default".to_owned(), filters, scorers, picker: picker? };
     (faults.0.len() == before).then_some(PoolSpec {

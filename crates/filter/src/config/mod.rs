@@ -57,7 +57,20 @@ impl Config {
     pub fn parse(json: &[u8]) -> Result<Self, Vec<Invalid>> {
         let value = serde_json::from_slice(json)
             .map_err(|error| vec![Invalid::new("", "", format!("the plugin config is not JSON: {error}"))])?;
-        compile(read(value)?)
+        let (raw, mut faults) = read::read_what_can_be(value);
+        // What was taken out to read on is missed only because it was.
+        let is_news = |faults: &[Invalid], fault: &Invalid| {
+            !faults.iter().any(|known| fault.path.starts_with(&known.path))
+        };
+        match raw.map_or_else(|| Err(Vec::new()), compile) {
+            Ok(config) if faults.is_empty() => return Ok(config),
+            Ok(_) => {}
+            Err(more) => {
+                let more: Vec<Invalid> = more.into_iter().filter(|fault| is_news(&faults, fault)).collect();
+                faults.extend(more);
+            }
+        }
+        Err(faults)
     }
 }
 

@@ -12,8 +12,12 @@ use serde_json::{Map, Value};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PluginConfig {
     /// How the state of the pools reaches Envoy.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(required))]
     pub feed: Feed,
     /// The pools. Requests to clusters that no pool names pass untouched.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(required))]
     pub pools: Vec<Pool>,
 }
 
@@ -23,12 +27,20 @@ pub struct PluginConfig {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Feed {
     /// Name of the Envoy cluster of the companion (HTTP/2).
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(required))]
     pub cluster: String,
     /// A stream that brings nothing, not even a heartbeat, for this long is taken for dead and opened
     /// anew. The companion sends at least every second. Default `5s`, at least `2s`.
     #[serde(default = "default_silence")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub silence: SpanText,
+}
+
+impl Default for Feed {
+    fn default() -> Self {
+        Self { cluster: String::new(), silence: default_silence() }
+    }
 }
 
 fn default_silence() -> SpanText {
@@ -41,6 +53,8 @@ fn default_silence() -> SpanText {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pool {
     /// The pool's name, as the companion's config spells it.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(required))]
     pub name: String,
     /// The Envoy clusters whose requests this pool schedules. Each must have the `override_host` load
     /// balancing policy. Default: the cluster of the pool's name.
@@ -49,9 +63,8 @@ pub struct Pool {
     /// Who may and who should serve, applied in this order.
     #[serde(default)]
     pub filters: Vec<PluginEntry>,
-    /// How good an endpoint is. With neither filters nor scorers given: queue-scorer and
-    /// kv-cache-utilization-scorer with weight 2, running-requests-size-scorer and
-    /// active-request-scorer with weight 1.
+    /// How good an endpoint is. Default: queue-scorer and kv-cache-utilization-scorer with weight 2,
+    /// running-requests-size-scorer and active-request-scorer with weight 1.
     #[serde(default)]
     pub scorers: Vec<PluginEntry>,
     /// How the choice is made. Default `max-score-picker`.
@@ -62,7 +75,7 @@ pub struct Pool {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, String>"))]
     pub max_age: BTreeMap<String, SpanText>,
-    /// What to do with requests while the feed has not told of the pool yet.
+    /// What to do with requests while the feed has told of no endpoint.
     #[serde(default)]
     pub on_no_data: OnNoData,
     /// The longest request body that is read, in bytes; longer ones get 413. Envoy's own limit
@@ -78,12 +91,14 @@ const fn default_max_body_bytes() -> u64 {
     16 * 1024 * 1024
 }
 
-/// What to do with requests while nothing is known of a pool.
+/// What to do with requests while no endpoint of a pool is known: before the feed's first word, or when
+/// the companion says that there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum OnNoData {
-    /// The fallback policy of the cluster's `override_host` policy places the request.
+    /// The fallback policy of the cluster's `override_host` policy places the request, on any endpoint that
+    /// Envoy itself knows: filters do not apply.
     #[default]
     PassThrough,
     /// The request gets 503.

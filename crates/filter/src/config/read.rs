@@ -10,32 +10,39 @@ const MAX_FAULTS: usize = 32;
 
 /// Reads `value` as a `T`.
 ///
-/// Serde stops at the first fault. So the faulty part is taken out and the rest read again, until it
-/// reads or nothing can be taken out any more: then all faults are known.
-///
 /// # Errors
 /// All faults, each with its path.
-pub fn read<T: DeserializeOwned>(mut value: Value) -> Result<T, Vec<Invalid>> {
-    let mut faults = Vec::new();
+pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Vec<Invalid>> {
+    match read_what_can_be(value) {
+        (Some(read), faults) if faults.is_empty() => Ok(read),
+        (_, faults) => Err(faults),
+    }
+}
+
+/// Reads `value` as a `T` without the parts that do not fit, and tells of each with its path.
+///
+/// Serde stops at the first fault. So the faulty part is taken out and the rest read again, until it
+/// reads or nothing can be taken out any more.
+pub(super) fn read_what_can_be<T: DeserializeOwned>(mut value: Value) -> (Option<T>, Vec<Invalid>) {
+    let mut faults: Vec<Invalid> = Vec::new();
     while faults.len() < MAX_FAULTS {
         let error = match serde_path_to_error::deserialize::<_, T>(value.clone()) {
-            Ok(read) if faults.is_empty() => return Ok(read),
-            Ok(_) => break,
+            Ok(read) => return (Some(read), faults),
             Err(error) => error,
         };
         let keys = keys(error.path());
         let removed = remove(&mut value, &keys);
         let shown = removed.as_ref().map(shown).unwrap_or_default();
         let fault = Invalid::new(join(&keys), shown, error.inner().to_string());
-        // The absence of a required field shows again in what a removal has left incomplete.
+        let stuck = removed.is_none() || faults.contains(&fault);
         if !faults.contains(&fault) {
             faults.push(fault);
         }
-        if removed.is_none() {
+        if stuck {
             break;
         }
     }
-    Err(faults)
+    (None, faults)
 }
 
 #[derive(Debug)]
@@ -82,7 +89,11 @@ fn remove(value: &mut Value, keys: &[Key]) -> Option<Value> {
     }
     match last {
         Key::Name(name) => parent.as_object_mut()?.remove(name),
-        Key::Index(_) => None,
+        Key::Index(index) => {
+            let entry = parent.get_mut(*index)?;
+            let empty = Value::Object(serde_json::Map::new());
+            (*entry != empty).then(|| std::mem::replace(entry, empty))
+        }
     }
 }
 

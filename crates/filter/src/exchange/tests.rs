@@ -122,6 +122,8 @@ fn requests_without_a_body_to_read_are_scheduled_at_once() {
     for head in [
         Head { method: "GET", path: "/v1/models", end_of_stream: true, ..Head::default() },
         Head { method: "POST", path: "/v1/embeddings", content_length: Some(10), ..Head::default() },
+        // Only bodies that are read have a limit.
+        Head { method: "POST", path: "/v1/files", content_length: Some(1 << 40), ..Head::default() },
         Head::default(),
     ] {
         let action = world.exchange().on_request_headers(&head, &mut world.env());

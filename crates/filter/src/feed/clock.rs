@@ -2,7 +2,8 @@
 //!
 //! Times in messages are the companion's. A message takes some time to arrive, so the difference
 //! `ours − theirs` at arrival is never smaller than the true offset between the clocks; the smallest
-//! one seen lately is the best estimate. A delayed message thus never makes its values look fresher.
+//! one seen on this stream lately is the best estimate: a message that is delayed more than the quickest one
+//! does not make its values look fresher.
 
 use headroom_datalayer::{Span, Timestamp};
 

@@ -47,9 +47,13 @@ impl Link {
 
     pub(super) fn on_tick(&self, now: Timestamp) -> Next {
         match self.state {
-            // The second condition: the clock was set back.
+            // The second conditions: the clock was set back.
             State::Down { retry_at } if now >= retry_at || retry_at.since(now) > LONGEST_WAIT => Next::Open,
-            State::Up { heard_at, .. } if now.since(heard_at) > self.silence => Next::GiveUp,
+            State::Up { heard_at, .. }
+                if now.since(heard_at) > self.silence || heard_at.since(now) > self.silence =>
+            {
+                Next::GiveUp
+            }
             State::Down { .. } | State::Up { .. } => Next::Nothing,
         }
     }
@@ -58,16 +62,16 @@ impl Link {
         self.state = State::Up { token, heard_at: now, live: false };
     }
 
-    /// Something has arrived; whether it is the first on this stream. Envoy does not tell when a stream
-    /// is connected, so the first message does.
-    pub(super) fn on_message(&mut self, now: Timestamp) -> bool {
+    /// Whether something has arrived on the open stream: Envoy does not tell when one is connected.
+    pub(super) fn is_live(&self) -> bool {
+        matches!(self.state, State::Up { live: true, .. })
+    }
+
+    /// Something has arrived.
+    pub(super) fn on_message(&mut self, now: Timestamp) {
         self.wait = SHORTEST_WAIT;
-        match &mut self.state {
-            State::Up { heard_at, live, .. } => {
-                *heard_at = now;
-                !std::mem::replace(live, true)
-            }
-            State::Down { .. } => false,
+        if let State::Up { heard_at, live, .. } = &mut self.state {
+            (*heard_at, *live) = (now, true);
         }
     }
 

@@ -83,6 +83,7 @@ impl Feed {
             }
             return;
         }
+        env.stats.set(&stats::FEED_CONNECTED.with(&[&self.spec.cluster]), u64::from(self.link.is_live()));
         match self.link.on_tick(env.now) {
             Next::Nothing => {}
             Next::Open => self.open(env),
@@ -95,13 +96,15 @@ impl Feed {
         if !self.link.is(token) {
             return;
         }
+        // A holder that was held up may have lost the lease: what it wrote now would be over its heir's.
+        if !self.lease.tick(env.shared, env.now) {
+            return self.drop_stream("lost_lease", env);
+        }
         let Ok(response) = SubscribeResponse::decode(bytes) else {
             self.count_message("invalid", env);
             return self.drop_stream("invalid", env);
         };
-        if self.link.on_message(env.now) {
-            env.stats.set(&stats::FEED_CONNECTED.with(&[&self.spec.cluster]), 1);
-        }
+        self.link.on_message(env.now);
         let offset = self.clock.observe(env.now, Timestamp::from_micros(response.sent_at_us));
         let to_local = |theirs: Timestamp| theirs.offset(offset);
         let (kind, written) = match response.message {
@@ -131,6 +134,9 @@ impl Feed {
 
     /// The root context is going away: another shall take over at once.
     pub fn on_done(&mut self, env: &mut FeedEnv<'_>) {
+        if self.lease.is_held() {
+            env.stats.set(&stats::FEED_CONNECTED.with(&[&self.spec.cluster]), 0);
+        }
         self.drop_stream("lost_lease", env);
         self.lease.release(env.shared);
     }
@@ -160,7 +166,6 @@ impl Feed {
     fn ended(&mut self, reason: &str, env: &mut FeedEnv<'_>) {
         self.link.ended(env.now, env.rng);
         env.stats.count(&stats::FEED_ENDED.with(&[&self.spec.cluster, reason]), 1);
-        env.stats.set(&stats::FEED_CONNECTED.with(&[&self.spec.cluster]), 0);
     }
 
     fn count_message(&self, kind: &str, env: &FeedEnv<'_>) {

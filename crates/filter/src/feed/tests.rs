@@ -100,6 +100,7 @@ fn a_snapshot_and_its_deltas_reach_shared_data() {
     feed.on_message(token, &snapshot(7, 0, &["10.0.0.1:1", "bad"]), &mut world.env(10_100));
     assert_eq!(world.endpoints(), ["10.0.0.1:1"]);
     assert_eq!(world.stats.get("headroom_feed_dropped_values_total.cluster=c"), 1);
+    feed.on_tick(&mut world.env(10_150));
     assert_eq!(world.stats.get("headroom_feed_connected.cluster=c"), 1);
     feed.on_message(token, &delta(7, 1, "10.0.0.2:1"), &mut world.env(10_200));
     assert_eq!(world.endpoints(), ["10.0.0.1:1", "10.0.0.2:1"]);
@@ -134,11 +135,14 @@ fn a_gap_a_new_epoch_or_noise_drops_the_stream_and_keeps_what_is_known() {
 fn silence_is_a_dead_stream_and_a_heartbeat_is_not_silence() {
     let mut world = World::new();
     let (mut feed, token) = connected(&mut world);
+    // Ticks keep the lease.
+    (10_000..14_000).step_by(100).for_each(|now| feed.on_tick(&mut world.env(now)));
     feed.on_message(token, &message(Message::Heartbeat(Heartbeat {})), &mut world.env(14_000));
-    feed.on_tick(&mut world.env(18_000));
+    (14_000..18_900).step_by(100).for_each(|now| feed.on_tick(&mut world.env(now)));
     assert!(world.stream.cancelled.borrow().is_empty());
     feed.on_tick(&mut world.env(19_100));
     assert_eq!((world.stream.cancelled.borrow().as_slice(), world.ended("silent")), (&[token][..], 1));
+    feed.on_tick(&mut world.env(19_101));
     assert_eq!(world.stats.get("headroom_feed_connected.cluster=c"), 0);
 }
 
@@ -187,4 +191,33 @@ fn a_holder_that_overslept_gives_way() {
     assert!(!slept.holds_lease());
     assert_eq!(world.stream.cancelled.borrow().as_slice(), [token]);
     assert_eq!(world.ended("lost_lease"), 1);
+}
+
+#[test]
+fn a_lease_that_comes_back_finds_the_workers_reading_on() {
+    let mut world = World::new();
+    let pools = crate::config::Config::parse(br#"{"feed": {"cluster": "c"}, "pools": [{"name": "p"}]}"#)
+        .expect("valid");
+    let pools = crate::pool::Pools::new(pools, &crate::inflight::Inflight::default());
+    let pool = pools.of_cluster("p").expect("a pool");
+    let version = |world: &World| pool.current(&world.shared).map(|current| current.snapshot.version());
+    let (mut a, token) = connected(&mut world);
+    a.on_message(token, &snapshot(7, 0, &["10.0.0.1:1"]), &mut world.env(10_100));
+    let first = version(&world);
+    assert!(first.is_some());
+    // a is held up; b takes over and writes; a wakes with a message in its queue, which it must not write.
+    let mut b = feed(2);
+    b.on_tick(&mut world.env(13_000));
+    let token_b = *world.stream.opened.borrow();
+    b.on_message(token_b, &snapshot(7, 5, &["10.0.0.1:1"]), &mut world.env(13_100));
+    let second = version(&world);
+    a.on_message(token, &delta(7, 1, "10.0.0.9:1"), &mut world.env(13_200));
+    assert_eq!(world.endpoints(), ["10.0.0.1:1"]);
+    assert!(second > first && !a.holds_lease());
+    // b is held up; a has the lease again.
+    a.on_tick(&mut world.env(16_000));
+    a.on_tick(&mut world.env(16_300));
+    let token_a = *world.stream.opened.borrow();
+    a.on_message(token_a, &snapshot(7, 9, &["10.0.0.1:1"]), &mut world.env(16_400));
+    assert!(version(&world) > second, "the workers see what the old and new holder writes");
 }

@@ -56,8 +56,12 @@ impl Writer {
         let Some(pool) = self.pools.get_mut(&name) else { return Ok(0) };
         (pool.epoch, pool.sequence) = (snapshot.epoch, snapshot.sequence);
         let Decoded { update, dropped } = convert::from_snapshot(snapshot, to_local);
-        // Two holders never give two catalogs the same version: they start at different times.
-        pool.state.get_or_insert_with(|| PoolState::starting_at(env.now.as_micros())).replace(update);
+        // Begun anew, at a version that nobody has used: another holder may have written since, and two
+        // holders must never give two catalogs the same version.
+        let mut state = PoolState::starting_at(env.now.as_micros());
+        state.apply(update);
+        pool.state = Some(state);
+        pool.written = None;
         pool.write(&name, env);
         Ok(u32::try_from(dropped).unwrap_or(u32::MAX))
     }

@@ -35,7 +35,7 @@ async fn it_changes_nothing_either_while_nothing_is_known_of_the_pool() -> Outco
         let request = spoofed(&world, "/v1/chat/completions", &world.pool.address("a"));
         others += i32::from(world.send(request).await?.answer.served_by == "b");
     }
-    ensure!(others > 0, "every request went where the client said");
+    ensure!(others >= 10, "only {others} of 40 requests went elsewhere than the client said");
     Ok(())
 }
 

@@ -196,7 +196,8 @@ impl World {
     /// When some are not within ten seconds.
     pub async fn until_nothing_in_flight(&self) -> anyhow::Result<()> {
         let idle = |stats: &headroom_testbed::stats::Stats| {
-            stats.starting_with("headroom_inflight_requests").all(|(_, count)| count == 0)
+            let mut gauges = stats.starting_with("headroom_inflight_requests").peekable();
+            gauges.peek().is_some() && gauges.all(|(_, count)| count == 0)
         };
         self.envoy.until_stats("every in-flight count is zero", Duration::from_secs(10), idle).await
     }

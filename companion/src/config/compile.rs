@@ -66,8 +66,8 @@ struct Compiler {
 
 impl Compiler {
     fn pool(&mut self, index: usize, path: &str, raw: raw::Pool) -> Pool {
-        if raw.name.is_empty() || raw.name.chars().count() > 253 {
-            let reason = "give the pool a name of 1 to 253 characters";
+        if raw.name.is_empty() || raw.name.chars().count() > 253 || raw.name.contains(['/', ',']) {
+            let reason = "give the pool a name of 1 to 253 characters without '/' and ',', which Envoy's plugin does not take";
             self.errors.push(&format!("{path}.name"), quoted(&raw.name), reason);
         }
         let mut endpoints: Vec<Endpoint> = Vec::new();

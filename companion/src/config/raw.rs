@@ -62,7 +62,8 @@ pub(super) struct Scrape {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Pool {
-    /// The name that the plugin config in Envoy uses, 1 to 253 characters. Required.
+    /// The name that the plugin config in Envoy uses, 1 to 253 characters
+    /// without '/' and ','. Required.
     #[serde(default)]
     pub(super) name: String,
     /// The endpoints; addresses are unique within the pool. Default: none.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::raw::{self, PluginEntry};
 use super::{Config, FeedSpec, PoolSpec};
+use crate::headers::CLIENT_MAY_NOT_SEND;
 use crate::registry::{self, Entry, FILTERS, PICKERS, SCORERS};
 
 /// The companion's heartbeat is one second; a shorter limit would end healthy streams.
@@ -76,6 +77,9 @@ pub fn compile(raw: raw::PluginConfig) -> Result<Config, Vec<Invalid>> {
     if faults.0.is_empty() { Ok(Config { feed, pools, clusters }) } else { Err(faults.0) }
 }
 
+/// Sums of weighted scores stay far from where a f64 loses the small ones.
+const MAX_WEIGHT: f64 = 1e6;
+
 #[derive(Default)]
 struct Faults(Vec<Invalid>);
 
@@ -111,15 +115,12 @@ fn compile_pool(mut pool: raw::Pool, path: &str, faults: &mut Faults) -> Option<
         faults.add(format!("{path}.maxBodyBytes"), 0, "must be at least 1");
     }
     if let Some(header) = &pool.explain.response_header
-        && (header.is_empty()
-            || !header.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'))
+        && !may_be_added(header)
     {
         let path = format!("{path}.explain.responseHeader");
-        faults.add(
-            path,
-            format!("{header:?}"),
-            "must be a header name of lower-case letters, digits and '-'",
-        );
+        let reason =
+            "must be a name of lower-case letters, digits and '-' that starts with \"x-\" and steers nothing";
+        faults.add(path, format!("{header:?}"), reason);
     }
     let before = faults.0.len();
     let cx = BuildContext { max_age: &pool.max_age };
@@ -163,6 +164,12 @@ fn compile_pool(mut pool: raw::Pool, path: &str, faults: &mut Faults) -> Option<
         max_body_bytes: pool.max_body_bytes,
         explain: pool.explain,
     })
+}
+
+/// Whether a response may get a header of this name without changing what the response means.
+fn may_be_added(header: &str) -> bool {
+    let plain = header.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    plain && header.len() > 2 && header.starts_with("x-") && !CLIENT_MAY_NOT_SEND.contains(&header)
 }
 
 /// Names tell plugins apart in explanations.
@@ -211,9 +218,13 @@ fn make<T: ?Sized>(
     let weight = match entry.remove("weight") {
         None => None,
         Some(value) => match value.as_f64() {
-            Some(weight) if weight.is_finite() && weight >= 0.0 => Some(weight),
+            Some(weight) if (0.0..=MAX_WEIGHT).contains(&weight) => Some(weight),
             _ => {
-                faults.add(format!("{path}.weight"), value, "must be a number that is not negative");
+                faults.add(
+                    format!("{path}.weight"),
+                    value,
+                    format!("must be a number from 0 to {MAX_WEIGHT}"),
+                );
                 None
             }
         },

@@ -60,7 +60,11 @@ impl Config {
         let (raw, mut faults) = read::read_what_can_be(value);
         // What was taken out to read on is missed only because it was.
         let is_news = |faults: &[Invalid], fault: &Invalid| {
-            !faults.iter().any(|known| fault.path.starts_with(&known.path))
+            let below = |known: &Invalid| {
+                let rest = fault.path.strip_prefix(known.path.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            !faults.iter().any(below)
         };
         match raw.map_or_else(|| Err(Vec::new()), compile) {
             Ok(config) if faults.is_empty() => return Ok(config),

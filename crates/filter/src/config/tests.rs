@@ -82,6 +82,21 @@ fn all_faults_are_reported_at_once_with_path_value_and_reason() {
 }
 
 #[test]
+fn what_would_break_responses_or_sums_is_refused() {
+    for header in
+        ["content-length", "transfer-encoding", "x-", "X-A", "x-gateway-destination-endpoint", "x a"]
+    {
+        let faults = errors(&pool(&json!({"name": "p", "explain": {"responseHeader": header}})));
+        assert!(faults.iter().any(|fault| fault.starts_with("pools[0].explain.responseHeader")), "{header}");
+    }
+    assert!(
+        errors(&pool(&json!({"name": "p", "explain": {"responseHeader": "x-headroom-decision"}}))).is_empty()
+    );
+    let heavy = pool(&json!({"name": "p", "scorers": [{"type": "queue-scorer", "weight": 1e308}]}));
+    assert!(errors(&heavy)[0].starts_with("pools[0].scorers[0].weight"));
+}
+
+#[test]
 fn what_is_not_json_or_has_no_pools_is_refused() {
     assert!(Config::parse(b"{").expect_err("broken")[0].to_string().contains("not JSON"));
     assert!(errors(&json!({"feed": {"cluster": "c"}, "pools": []}))[0].starts_with("pools: []: must have"));

@@ -221,3 +221,29 @@ fn a_lease_that_comes_back_finds_the_workers_reading_on() {
     a.on_message(token_a, &snapshot(7, 9, &["10.0.0.1:1"]), &mut world.env(16_400));
     assert!(version(&world) > second, "the workers see what the old and new holder writes");
 }
+
+#[test]
+fn two_feeds_of_one_pool_do_not_lock_each_other_out() {
+    let mut world = World::new();
+    let json = br#"{"feed": {"cluster": "c"}, "pools": [{"name": "p"}]}"#;
+    let config = crate::config::Config::parse(json).expect("valid");
+    let pools = crate::pool::Pools::new(config, &crate::inflight::Inflight::default());
+    let pool = pools.of_cluster("p").expect("a pool");
+    let (mut a, token_a) = connected(&mut world);
+    a.on_message(token_a, &snapshot(7, 0, &["10.0.0.1:1"]), &mut world.env(10_100));
+    // Another config has this pool among others, so it has a lease of its own.
+    let spec =
+        FeedSpec { cluster: "c".into(), pools: vec!["o".into(), "p".into()], silence: Span::from_secs(5) };
+    let mut b = Feed::new(spec, 2);
+    b.on_tick(&mut world.env(10_200));
+    let token_b = *world.stream.opened.borrow();
+    b.on_message(token_b, &snapshot(7, 0, &["10.0.0.1:1"]), &mut world.env(10_300));
+    for (sequence, now) in [(1, 10_400), (2, 10_500)] {
+        a.on_message(token_a, &delta(7, sequence, "10.0.0.1:1"), &mut world.env(now));
+        let seen = pool.current(&world.shared).expect("known").snapshot.updated_at();
+        assert_eq!(seen, Timestamp::from_millis(now), "the workers see what is written");
+        b.on_message(token_b, &delta(7, sequence, "10.0.0.1:1"), &mut world.env(now + 50));
+        let seen = pool.current(&world.shared).expect("known").snapshot.updated_at();
+        assert_eq!(seen, Timestamp::from_millis(now + 50));
+    }
+}

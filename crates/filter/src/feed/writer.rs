@@ -101,7 +101,11 @@ impl Pool {
             samples: self.written.map_or(now, |written| now.max(written.samples.saturating_add(1))),
             written_at_us: now,
         };
-        if self.written.is_none_or(|written| written.catalog != version.catalog) {
+        // Two configs in one proxy may feed the same pool through leases of their own: whoever wrote last
+        // may have been the other, and left its catalog.
+        let stored =
+            env.shared.get(&self.keys.version).and_then(|stored| PoolVersion::decode(&stored.bytes).ok());
+        if stored.is_none_or(|stored| stored.catalog != version.catalog) {
             let catalog = state.catalog();
             put(&self.keys.catalog, &catalog.encode());
             let count = u64::try_from(catalog.endpoints.len()).unwrap_or(u64::MAX);

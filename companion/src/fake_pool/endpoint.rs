@@ -101,7 +101,7 @@ impl Endpoint {
     /// Takes a request that arrives now.
     ///
     /// # Errors
-    /// When it could never be served.
+    /// When it could never be served, or too many requests wait.
     pub(crate) fn submit(self: &Arc<Self>, submission: Submission) -> Result<Ticket, Refused> {
         let (sender, tokens) = mpsc::unbounded_channel();
         let mut state = self.state();

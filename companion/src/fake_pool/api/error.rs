@@ -52,11 +52,15 @@ impl ApiError {
 
 impl From<Refused> for ApiError {
     fn from(refused: Refused) -> Self {
-        let param = match refused {
-            Refused::TooLong { .. } | Refused::EmptyPrompt => None,
-            Refused::NoOutput => Some("max_tokens"),
-        };
-        Self::bad_request(param, refused.to_string())
+        let message = refused.to_string();
+        match refused {
+            Refused::TooLong { .. } | Refused::EmptyPrompt => Self::bad_request(None, message),
+            Refused::NoOutput => Self::bad_request(Some("max_tokens"), message),
+            Refused::QueueFull => {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                Self { status, kind: "ServiceUnavailableError", param: None, message }
+            }
+        }
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) use timing::{Condition, Timing};
 use self::{busy::BusyTime, kv_cache::KvCache, sequence::Sequence, timing::Work};
 use super::tokens::{Context, Word};
 
+/// Requests that wait at most; more are refused, so that a flood cannot exhaust the host's memory.
+const MAX_WAITING: usize = 4096;
+
 /// Names a request within its engine.
 pub(crate) type RequestId = u64;
 
@@ -83,6 +86,9 @@ pub(crate) enum Refused {
     /// There is nothing to produce.
     #[error("at least one token of output must be asked for")]
     NoOutput,
+    /// Too many wait already.
+    #[error("{MAX_WAITING} requests wait already, try again later")]
+    QueueFull,
 }
 
 /// A token was produced.
@@ -141,7 +147,7 @@ impl Engine {
     /// Takes a request that arrived at `at`.
     ///
     /// # Errors
-    /// When it could never be served.
+    /// When it could never be served, or too many requests wait.
     pub(crate) fn submit(&mut self, submission: Submission, at: Duration) -> Result<RequestId, Refused> {
         let (prompt, output) = (submission.prompt.len(), submission.output_tokens);
         let max_model_len = self.limits.max_model_len;
@@ -153,6 +159,9 @@ impl Engine {
         }
         if prompt.saturating_add(output) > max_model_len {
             return Err(Refused::TooLong { prompt, output, max_model_len });
+        }
+        if self.waiting.len() >= MAX_WAITING {
+            return Err(Refused::QueueFull);
         }
         let id = self.next_id;
         self.next_id += 1;

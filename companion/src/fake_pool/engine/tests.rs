@@ -184,6 +184,17 @@ fn what_could_never_fit_is_refused() {
 }
 
 #[test]
+fn a_flood_is_refused_once_too_many_wait() {
+    let mut engine = engine();
+    for _ in 0..MAX_WAITING {
+        engine.submit(submission(0, 10, 1), Duration::ZERO).expect("room to wait");
+    }
+    assert_eq!(engine.submit(submission(0, 10, 1), Duration::ZERO), Err(Refused::QueueFull));
+    assert!(engine.cancel(0));
+    engine.submit(submission(0, 10, 1), Duration::ZERO).expect("room again");
+}
+
+#[test]
 fn utilization_is_own_work_and_injected_load() {
     let mut engine = engine();
     engine.submit(submission(1, 16, 1), Duration::ZERO).expect("fits");

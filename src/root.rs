@@ -48,9 +48,8 @@ impl RootContext for Root {
     fn on_tick(&mut self) {
         let vm = Vm::get();
         self.with_feed(|feed, env| {
-            let showed = feed.holds_lease();
             feed.on_tick(env);
-            vm.workers.on_tick(showed, feed.holds_lease(), env.shared, env.stats, env.now);
+            vm.workers.on_tick(feed.holds_lease(), env.shared, env.stats, env.now);
         });
         #[cfg(feature = "test-trap")]
         crate::trap::on_tick(self);

@@ -96,20 +96,16 @@ pub(crate) enum Source {
 /// # Errors
 /// When the file cannot be read or is not valid, with everything that is wrong.
 pub(crate) fn load(path: &Path) -> Result<Config, ConfigErrors> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        ConfigErrors::single(path.display().to_string(), "", format!("cannot be read: {error}"))
-    })?;
-    parse(&text)
+    read::load(path, compile::compile)
 }
 
 /// Reads and compiles a config, YAML or JSON.
 ///
 /// # Errors
 /// When it is not valid, with everything that is wrong.
+#[cfg(test)]
 pub(crate) fn parse(text: &str) -> Result<Config, ConfigErrors> {
-    let mut errors = ConfigErrors::default();
-    let Some(raw) = read::read::<raw::Root>(text, &mut errors) else { return Err(errors) };
-    compile::compile(raw, errors)
+    read::parse(text, compile::compile)
 }
 
 #[cfg(test)]

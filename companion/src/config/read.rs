@@ -9,9 +9,38 @@ use super::ConfigErrors;
 /// More structural errors than anybody reads at once.
 const MAX_ERRORS: usize = 100;
 
+/// Reads and compiles the config file at `path`.
+///
+/// # Errors
+/// When the file cannot be read or is not valid, with everything that is wrong.
+pub(crate) fn load<R: DeserializeOwned, C>(
+    path: &std::path::Path,
+    compile: impl FnOnce(R, ConfigErrors) -> Result<C, ConfigErrors>,
+) -> Result<C, ConfigErrors> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ConfigErrors::single(path.display().to_string(), "", format!("cannot be read: {error}"))
+    })?;
+    parse(&text, compile)
+}
+
+/// Reads and compiles a config, YAML or JSON.
+///
+/// # Errors
+/// When it is not valid, with everything that is wrong.
+pub(crate) fn parse<R: DeserializeOwned, C>(
+    text: &str,
+    compile: impl FnOnce(R, ConfigErrors) -> Result<C, ConfigErrors>,
+) -> Result<C, ConfigErrors> {
+    let mut errors = ConfigErrors::default();
+    match read(text, &mut errors) {
+        Some(raw) => compile(raw, errors),
+        None => Err(errors),
+    }
+}
+
 /// Reads YAML or JSON. A value that does not fit its field is reported and taken out, and reading
 /// starts again, so that one run finds them all. `None` when there is nothing left to compile.
-pub(crate) fn read<T: DeserializeOwned>(text: &str, errors: &mut ConfigErrors) -> Option<T> {
+fn read<T: DeserializeOwned>(text: &str, errors: &mut ConfigErrors) -> Option<T> {
     let options = serde_saphyr::options! { strict_booleans: true };
     let mut tree: Value = match serde_saphyr::from_str_with_options(text, options) {
         Ok(Value::Null) => Value::Object(serde_json::Map::new()),

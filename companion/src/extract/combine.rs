@@ -32,6 +32,8 @@ pub(crate) fn combine(attribute: &str, cells: impl IntoIterator<Item = Cell>) ->
         Combine::Max => (numbers.reduce(f64::max)?, oldest),
         Combine::Min => (numbers.reduce(f64::min)?, oldest),
         Combine::BitOr => (bit_or(numbers), oldest),
+        // Of names; there is no such thing as a union of numbers.
+        Combine::Union => return None,
         Combine::Latest => values.iter().copied().max_by_key(|(_, at)| *at)?,
     };
     Some(Sample { value: Value::number(number)?, measured_at })

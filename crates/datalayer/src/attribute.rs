@@ -17,6 +17,8 @@ pub enum Combine {
     BitOr,
     /// The series with the latest value of its own.
     Latest,
+    /// Names of all sources together.
+    Union,
 }
 
 /// One row of the attribute table.
@@ -95,7 +97,7 @@ pub const ATTRIBUTES: &[AttributeInfo] = &[
         ENGINE,
         "Prompt tokens found in the prefix cache, hits over queries.",
     ),
-    row("ServedModels", "names", Combine::Latest, STATIC, "Model names the engine serves."),
+    row("ServedModels", "names", Combine::Union, STATIC, "Model names the engine serves."),
     row(
         well_known::GPU_UTILIZATION,
         "fraction",

@@ -41,12 +41,6 @@ impl Timestamp {
         Self(self.0.saturating_add(span.0))
     }
 
-    /// This point moved earlier by `span`; saturates at the epoch.
-    #[must_use]
-    pub const fn minus(self, span: Span) -> Self {
-        Self(self.0.saturating_sub(span.0))
-    }
-
     /// This point moved by a signed number of microseconds; saturates.
     #[must_use]
     pub const fn offset(self, micros: i64) -> Self {

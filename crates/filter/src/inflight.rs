@@ -26,8 +26,8 @@ struct Slot {
     sent: RefCell<VecDeque<Timestamp>>,
     /// The other workers', as far as they have told.
     others: RefCell<Vec<Timestamp>>,
-    /// What the gauge shows, if this VM has set it.
-    published: Cell<Option<u32>>,
+    /// What this VM has set the gauge to last; a slot goes only when that is zero.
+    published: Cell<u32>,
     /// Shared by all slots of a table: counts its changes.
     changes: Rc<Cell<u64>>,
 }
@@ -117,10 +117,8 @@ impl Inflight {
     /// Forgets endpoints that no snapshot names and that have no requests.
     pub fn sweep(&self) {
         if let Ok(mut slots) = self.slots.try_borrow_mut() {
-            slots.retain(|_, slot| {
-                let shown = slot.published.get().is_some_and(|count| count > 0);
-                Rc::strong_count(slot) > 1 || shown || slot.count() > 0
-            });
+            slots
+                .retain(|_, slot| Rc::strong_count(slot) > 1 || slot.published.get() > 0 || slot.count() > 0);
         }
     }
 
@@ -161,17 +159,8 @@ impl Inflight {
     pub fn publish(&self, stats: &dyn Stats) {
         let Ok(slots) = self.slots.try_borrow() else { return };
         for ((pool, address), slot) in slots.iter() {
-            let count = slot.count();
-            if slot.published.replace(Some(count)) != Some(count) {
-                stats.set(&stats::INFLIGHT.with(&[pool, address.as_str()]), u64::from(count));
-            }
-        }
-    }
-
-    /// Another VM shows the gauges: what they show is no longer known here.
-    pub fn stop_publishing(&self) {
-        if let Ok(slots) = self.slots.try_borrow() {
-            slots.values().for_each(|slot| slot.published.set(None));
+            slot.published.set(slot.count());
+            stats.set(&stats::INFLIGHT.with(&[pool, address.as_str()]), u64::from(slot.count()));
         }
     }
 

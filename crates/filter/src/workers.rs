@@ -2,8 +2,8 @@
 //!
 //! Each VM owns a slot in shared data, found by trying from the first on, and writes there whenever its
 //! own requests change; before it decides it reads what the others wrote. So a decision knows of the
-//! other workers' requests up to a few milliseconds ago; of a burst's last ones, when their worker ticks. The slot of a VM that has failed is silent and
-//! expires, and its requests with it.
+//! other workers' requests up to a few milliseconds ago; of a burst's last ones, when their worker
+//! ticks. The slot of a VM that has failed is silent and expires, and its requests with it.
 
 use std::cell::RefCell;
 
@@ -107,22 +107,12 @@ impl Workers {
         state.told_changes = changes;
     }
 
-    /// Time has passed for a root context. The one that holds the feed's lease shows the counts of all;
-    /// `showed` is whether it did so before.
-    pub fn on_tick(
-        &self,
-        showed: bool,
-        shows: bool,
-        shared: &dyn SharedData,
-        stats: &dyn Stats,
-        now: Timestamp,
-    ) {
+    /// Time has passed for a root context. The one that holds the feed's lease shows the counts of all.
+    pub fn on_tick(&self, shows: bool, shared: &dyn SharedData, stats: &dyn Stats, now: Timestamp) {
         self.tell(shared, now);
         self.look(shared, now);
         if shows {
             self.inflight.publish(stats);
-        } else if showed {
-            self.inflight.stop_publishing();
         }
         self.inflight.sweep();
     }

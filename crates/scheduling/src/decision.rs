@@ -1,6 +1,6 @@
 //! What was decided, and everything it was based on. Endpoints are indices into the snapshot.
 
-use headroom_datalayer::{Span, Timestamp};
+use headroom_datalayer::Span;
 
 use crate::{Opinion, Reason, Unmeasured};
 
@@ -90,8 +90,6 @@ pub struct Decision {
     pub snapshot_version: u64,
     /// The snapshot's age.
     pub snapshot_age: Span,
-    /// When it was decided.
-    pub decided_at: Timestamp,
 }
 
 impl Decision {

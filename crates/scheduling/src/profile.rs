@@ -49,7 +49,6 @@ impl Profile {
             candidates: Vec::new(),
             snapshot_version: cx.snapshot.version(),
             snapshot_age: cx.now.since(cx.snapshot.updated_at()),
-            decided_at: cx.now,
         };
         decision.outcome = self.decide(cx, rng, &mut decision);
         decision

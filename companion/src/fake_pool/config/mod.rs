@@ -67,20 +67,16 @@ pub(crate) struct Gpu {
 /// # Errors
 /// When the file cannot be read or is not valid, with everything that is wrong.
 pub(crate) fn load(path: &Path) -> Result<Config, ConfigErrors> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        ConfigErrors::single(path.display().to_string(), "", format!("cannot be read: {error}"))
-    })?;
-    parse(&text)
+    read::load(path, |raw, errors| compile::compile(&raw, errors))
 }
 
 /// Reads and compiles a config, YAML or JSON.
 ///
 /// # Errors
 /// When it is not valid, with everything that is wrong.
+#[cfg(test)]
 pub(crate) fn parse(text: &str) -> Result<Config, ConfigErrors> {
-    let mut errors = ConfigErrors::default();
-    let Some(raw) = read::read::<raw::Root>(text, &mut errors) else { return Err(errors) };
-    compile::compile(&raw, errors)
+    read::parse(text, |raw, errors| compile::compile(&raw, errors))
 }
 
 #[cfg(test)]

@@ -16,14 +16,13 @@ use crate::stats;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Gap;
 
-/// What is known of one pool and what of it was written.
+/// What is known of one pool.
 #[derive(Debug)]
 struct Pool {
     keys: PoolKeys,
     state: Option<PoolState>,
     epoch: u64,
     sequence: u64,
-    written: Option<PoolVersion>,
 }
 
 /// See the module.
@@ -39,7 +38,6 @@ impl Writer {
             state: None,
             epoch: 0,
             sequence: 0,
-            written: None,
         };
         Self { pools: spec.pools.iter().map(|name| (name.clone(), pool(name))).collect() }
     }
@@ -61,7 +59,6 @@ impl Writer {
         let mut state = PoolState::starting_at(env.now.as_micros());
         state.apply(update);
         pool.state = Some(state);
-        pool.written = None;
         pool.write(&name, env);
         Ok(u32::try_from(dropped).unwrap_or(u32::MAX))
     }
@@ -89,22 +86,22 @@ impl Writer {
 
 impl Pool {
     /// Writes catalog (when changed), samples and, last, the version that makes readers look.
-    fn write(&mut self, name: &str, env: &FeedEnv<'_>) {
+    fn write(&self, name: &str, env: &FeedEnv<'_>) {
         let Some(state) = &self.state else { return };
         let put = |key: &str, bytes: &[u8]| {
             // Unconditional writes do not fail.
             let _written = env.shared.set(key, bytes, None);
         };
+        // What stands there, not what was written from here: another holder may have written since, or
+        // another config of this proxy, which feeds the same pool through a lease of its own.
+        let stored =
+            env.shared.get(&self.keys.version).and_then(|stored| PoolVersion::decode(&stored.bytes).ok());
         let now = env.now.as_micros();
         let version = PoolVersion {
             catalog: state.catalog_version(),
-            samples: self.written.map_or(now, |written| now.max(written.samples.saturating_add(1))),
+            samples: stored.map_or(now, |stored| now.max(stored.samples.saturating_add(1))),
             written_at_us: now,
         };
-        // Two configs in one proxy may feed the same pool through leases of their own: whoever wrote last
-        // may have been the other, and left its catalog.
-        let stored =
-            env.shared.get(&self.keys.version).and_then(|stored| PoolVersion::decode(&stored.bytes).ok());
         if stored.is_none_or(|stored| stored.catalog != version.catalog) {
             let catalog = state.catalog();
             put(&self.keys.catalog, &catalog.encode());
@@ -113,6 +110,5 @@ impl Pool {
         }
         put(&self.keys.samples, &state.samples().encode());
         put(&self.keys.version, &version.encode());
-        self.written = Some(version);
     }
 }

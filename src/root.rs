@@ -37,9 +37,11 @@ impl RootContext for Root {
                 return false;
             }
         };
+        self.with_feed(|feed, env| feed.on_done(env));
         let feed_cluster = config.feed.cluster.clone();
-        let feed = Feed::new(config.feed.clone(), host::random().max(1));
-        let pools = Rc::new(Pools::new(config, &Vm::get().workers.inflight));
+        let vm = Vm::get();
+        let feed = Feed::new(config.feed.clone(), host::random().max(1), &vm.roster);
+        let pools = Rc::new(Pools::new(config, &vm.workers.inflight));
         self.in_force = Some(InForce { feed, feed_cluster, pools });
         host::set_tick_period(Duration::from_millis(TICK_MS));
         true

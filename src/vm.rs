@@ -3,6 +3,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
+use headroom_filter::feed::Roster;
 use headroom_filter::workers::Workers;
 
 use crate::host::{self, Host};
@@ -12,6 +13,7 @@ use crate::host::{self, Host};
 pub(crate) struct Vm {
     pub(crate) host: Host,
     pub(crate) workers: Workers,
+    pub(crate) roster: Roster,
     rng: RefCell<fastrand::Rng>,
 }
 
@@ -19,6 +21,7 @@ thread_local! {
     static VM: Rc<Vm> = Rc::new(Vm {
         host: Host::default(),
         workers: Workers::new(host::random()),
+        roster: Roster::default(),
         rng: RefCell::new(fastrand::Rng::with_seed(host::random())),
     });
 }

@@ -3,10 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::ensure;
-use headroom_testbed::binaries;
 use headroom_testbed::envoy_config::{discovered_filter, replace_file};
 use headroom_testbed::load::{self, Workload};
 use headroom_testbed::stats::Stats;
+use headroom_testbed::{binaries, http};
 use headroom_tests::{Outcome, World, show_decisions};
 use serde_json::{Value, json};
 
@@ -44,6 +44,10 @@ async fn ten_changes_under_load_of_which_two_are_broken(envoy: Option<PathBuf>) 
     };
     let (client, url) = (world.client.clone(), world.envoy.url());
     let load = tokio::spawn(async move { load::run(&client, &url, plan.plan()).await });
+    // A stream that begins before all changes and outlasts them.
+    let held =
+        world.client.post(world.url("/v1/chat/completions")).body(http::chat("x", 20_000, true).to_string());
+    let held = held.send().await?;
 
     for round in 1..=10_i64 {
         let broken = round % 5 == 0;
@@ -80,5 +84,8 @@ async fn ten_changes_under_load_of_which_two_are_broken(envoy: Option<PathBuf>) 
     let outcomes = load.await?;
     let failed: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.error.as_ref()).collect();
     ensure!(failed.is_empty(), "{} of {} failed: {:?}", failed.len(), outcomes.len(), failed.first());
+    let counted = |stats: &Stats| stats.sum("headroom_inflight_requests") == 1;
+    world.envoy.until_stats("the stream is still counted", Duration::from_secs(5), counted).await?;
+    drop(held);
     world.until_nothing_in_flight().await
 }

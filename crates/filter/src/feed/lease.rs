@@ -22,6 +22,14 @@ impl Lease {
         Self { key, id, held: false }
     }
 
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
     pub(super) fn is_held(&self) -> bool {
         self.held
     }

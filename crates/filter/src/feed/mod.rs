@@ -6,6 +6,7 @@
 mod clock;
 mod lease;
 mod link;
+mod roster;
 mod writer;
 
 use headroom_datalayer::Timestamp;
@@ -21,6 +22,7 @@ use crate::stats;
 use clock::ClockOffset;
 use lease::Lease;
 use link::{Link, Next};
+pub use roster::Roster;
 use writer::{Gap, Writer};
 
 /// How often a feed wants [`Feed::on_tick`], milliseconds.
@@ -51,18 +53,21 @@ impl std::fmt::Debug for FeedEnv<'_> {
 pub struct Feed {
     spec: FeedSpec,
     lease: Lease,
+    roster: Roster,
     link: Link,
     clock: ClockOffset,
     writer: Writer,
 }
 
 impl Feed {
-    /// A feed that holds nothing; `id` tells the proxy's root contexts apart and is not zero.
-    pub fn new(spec: FeedSpec, id: u64) -> Self {
+    /// A feed that holds nothing, the newest of its kind in the VM of `roster`; `id` tells the proxy's
+    /// root contexts apart and is not zero.
+    pub fn new(spec: FeedSpec, id: u64, roster: &Roster) -> Self {
         let lease = Lease::new(crate::keys::lease(&spec.cluster, &spec.pools), id);
+        roster.enter(lease.key(), id);
         let writer = Writer::new(&spec);
         let link = Link::new(spec.silence);
-        Self { spec, lease, link, clock: ClockOffset::default(), writer }
+        Self { spec, lease, roster: roster.clone(), link, clock: ClockOffset::default(), writer }
     }
 
     /// Whether this root context holds the lease.
@@ -72,6 +77,9 @@ impl Feed {
 
     /// Time has passed.
     pub fn on_tick(&mut self, env: &mut FeedEnv<'_>) {
+        if !self.roster.is_newest(self.lease.key(), self.lease.id()) {
+            return self.hand_over(env);
+        }
         let held_before = self.lease.is_held();
         let held = self.lease.tick(env.shared, env.now);
         if held && !held_before {
@@ -134,11 +142,17 @@ impl Feed {
 
     /// The root context is going away: another shall take over at once.
     pub fn on_done(&mut self, env: &mut FeedEnv<'_>) {
+        self.roster.leave(self.lease.key(), self.lease.id());
+        self.hand_over(env);
+    }
+
+    /// Gives up what is held, so that another root context takes over at its next tick.
+    fn hand_over(&mut self, env: &mut FeedEnv<'_>) {
         if self.lease.is_held() {
             env.stats.set(&stats::FEED_CONNECTED.with(&[&self.spec.cluster]), 0);
+            self.drop_stream("lost_lease", env);
+            self.lease.release(env.shared);
         }
-        self.drop_stream("lost_lease", env);
-        self.lease.release(env.shared);
     }
 
     fn open(&mut self, env: &mut FeedEnv<'_>) {

@@ -45,7 +45,11 @@ impl World {
 }
 
 fn feed(id: u64) -> Feed {
-    Feed::new(FeedSpec { cluster: "c".into(), pools: vec!["p".into()], silence: Span::from_secs(5) }, id)
+    Feed::new(
+        FeedSpec { cluster: "c".into(), pools: vec!["p".into()], silence: Span::from_secs(5) },
+        id,
+        &Roster::default(),
+    )
 }
 
 fn message(message: Message) -> Vec<u8> {
@@ -234,7 +238,7 @@ fn two_feeds_of_one_pool_do_not_lock_each_other_out() {
     // Another config has this pool among others, so it has a lease of its own.
     let spec =
         FeedSpec { cluster: "c".into(), pools: vec!["o".into(), "p".into()], silence: Span::from_secs(5) };
-    let mut b = Feed::new(spec, 2);
+    let mut b = Feed::new(spec, 2, &Roster::default());
     b.on_tick(&mut world.env(10_200));
     let token_b = *world.stream.opened.borrow();
     b.on_message(token_b, &snapshot(7, 0, &["10.0.0.1:1"]), &mut world.env(10_300));
@@ -246,4 +250,23 @@ fn two_feeds_of_one_pool_do_not_lock_each_other_out() {
         let seen = pool.current(&world.shared).expect("known").snapshot.updated_at();
         assert_eq!(seen, Timestamp::from_millis(now + 50));
     }
+}
+
+#[test]
+fn an_old_root_that_lives_on_gives_way_to_the_new_one_and_stands_in_when_that_goes() {
+    let (mut world, roster) = (World::new(), Roster::default());
+    let spec = || FeedSpec { cluster: "c".into(), pools: vec!["p".into()], silence: Span::from_secs(5) };
+    let mut old = Feed::new(spec(), 1, &roster);
+    old.on_tick(&mut world.env(10_000));
+    assert!(old.holds_lease());
+    let mut new = Feed::new(spec(), 2, &roster);
+    old.on_tick(&mut world.env(10_100));
+    new.on_tick(&mut world.env(10_101));
+    assert!(new.holds_lease() && !old.holds_lease());
+    assert_eq!(world.stream.cancelled.borrow().as_slice(), [1]);
+    old.on_tick(&mut world.env(14_000));
+    assert!(!old.holds_lease(), "not even when the lease has run out");
+    new.on_done(&mut world.env(14_100));
+    old.on_tick(&mut world.env(14_101));
+    assert!(old.holds_lease());
 }

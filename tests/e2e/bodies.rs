@@ -19,15 +19,16 @@ on_both_envoys!(bodies_arrive_byte_for_byte, what_cannot_be_read_is_a_clear_4xx)
 /// A request that no body may keep waiting for ever.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A world whose only endpoint tells what reached it.
+/// A world in which the right endpoint tells what reached it; the other one has a hot GPU.
 async fn recorded(
     envoy: Option<PathBuf>,
     first_filter: Option<serde_json::Value>,
 ) -> anyhow::Result<(World, Recorder)> {
     let recorder = Recorder::start().await?;
     let address = recorder.address.clone();
-    let world = World::of(&["a"])
+    let world = World::of(&["a", "hot"])
         .envoy(envoy)
+        .gpu_load(&[0.0, 0.99])
         .envoy_config(move |config| first_filter.map_or(Ok(()), |filter| config.insert_filter_first(filter)))
         .companion(move |config, pool| {
             let endpoint = &mut config["pools"][0]["endpoints"][0];
@@ -36,6 +37,11 @@ async fn recorded(
         })
         .start()
         .await?;
+    let measured =
+        |stats: &headroom_testbed::stats::Stats| stats.get("headroom_pool_endpoints.pool=qwen") == 2;
+    world.envoy.until_stats("both endpoints are known", DEADLINE, measured).await?;
+    let excluded = |decided: &headroom_tests::Decided| decided.decision["excluded"][0]["name"] == "hot";
+    world.until_decision("the hot one is left out", DEADLINE, excluded).await?;
     Ok((world, recorder))
 }
 

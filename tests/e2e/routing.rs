@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::ensure;
+use headroom_testbed::http;
 use headroom_tests::{Outcome, World};
 use serde_json::json;
 
@@ -44,6 +45,35 @@ async fn traffic_follows_the_gpus(envoy: Option<PathBuf>) -> Outcome {
     }
     world.pool.control("b", json!({"gpuLoad": 0.1})).await?;
     world.until_decision("traffic returns to the cool GPU", 2 * INTERVAL, on("b")).await?;
+    Ok(())
+}
+
+/// The config that ships: the endpoint whose engine is busy with somebody else's requests gets none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_busy_engine_is_avoided_whoever_made_it_busy() -> Outcome {
+    let world = World::of(&["busy", "idle"]).start().await?;
+    let url = format!("http://{}/v1/chat/completions", world.pool.address("busy"));
+    let mut others = Vec::new();
+    for _ in 0..8 {
+        others.push(
+            world
+                .client
+                .post(&url)
+                .body(http::chat("not through Envoy", 20_000, true).to_string())
+                .send()
+                .await?,
+        );
+    }
+    let reported = |decided: &headroom_tests::Decided| {
+        let part = decided.score("busy", "running-requests-size-scorer");
+        part.is_some_and(|part| part["value"].as_f64() == Some(8.0))
+    };
+    world.until_decision("the engine's report has arrived", Duration::from_secs(5), reported).await?;
+    for _ in 0..20 {
+        let decided = world.chat().await?;
+        ensure!(decided.answer.served_by == "idle", "{decided:?}");
+    }
+    drop(others);
     Ok(())
 }
 

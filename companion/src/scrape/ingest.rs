@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use headroom_datalayer::{Sample, Span, Timestamp, attribute_info};
+use headroom_datalayer::{Sample, Span, Timestamp, Value, attribute_info, well_known};
 use headroom_exposition::parse;
 
 use super::fetch::ScrapeError;
@@ -83,7 +83,9 @@ impl Ingest {
                     let extraction = extract_engine(table, &parsed, sent_at, &mut state.rates);
                     recognised |= extraction.recognised;
                     ingested.notes.extend(extraction.notes);
-                    (extraction.facts, true)
+                    let mut facts = extraction.facts;
+                    facts.extend(ready(1.0, sent_at));
+                    (facts, true)
                 }
                 (Source::Gpus(selector), Some(inventory)) => {
                     let extraction = inventory.extract(selector, &mut owned);
@@ -110,6 +112,25 @@ impl Ingest {
         ingested.notes.truncate(MAX_NOTES);
         Ok(ingested)
     }
+
+    /// What it means that connections to `authority` are refused: the engine that serves there is not ready.
+    /// One that is scraped elsewhere may be.
+    pub(super) fn refused(&mut self, authority: &str, at: Timestamp) -> Ingested {
+        let mut ingested = Ingested::default();
+        for state in &mut self.consumers {
+            let Consumer { source, address, pool } = &state.consumer;
+            if matches!(source, Source::Engine(_)) && address.as_str() == authority {
+                let pool = *pool;
+                let changes = state.changes(Facts::from_iter(ready(0.0, at)), false);
+                ingested.changes.push((pool, changes));
+            }
+        }
+        ingested
+    }
+}
+
+fn ready(ready: f64, at: Timestamp) -> Option<(&'static str, Sample)> {
+    Some((well_known::READY, Sample { value: Value::number(ready)?, measured_at: at }))
 }
 
 impl ConsumerState {

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, time::Duration};
 
-use headroom_datalayer::Timestamp;
+use headroom_datalayer::{Timestamp, well_known};
 use reqwest::Url;
 
 use super::{
@@ -30,18 +30,20 @@ fn gpus_of_pod(pod: &str) -> Ingest {
     ingest(Source::Gpus(GpuSelector::Labels([("pod".to_owned(), pod.to_owned())].into())))
 }
 
-/// Attribute to value and time of measurement in milliseconds; `None` for one that is gone.
+/// Attribute to value and time of measurement in milliseconds; `None` for one that is gone. Without `Ready`,
+/// which every scrape renews.
 type Changes = BTreeMap<String, Option<(f64, u64)>>;
 
 fn changes(ingested: &Ingested) -> Changes {
     let all = ingested.changes.iter().flat_map(|(_, changes)| changes);
-    all.map(|(_, attribute, sample)| {
-        let shown = sample.as_ref().map(|sample| {
-            (sample.value.as_number().unwrap_or(f64::NAN), sample.measured_at.as_micros() / 1_000)
-        });
-        (attribute.clone(), shown)
-    })
-    .collect()
+    all.filter(|(_, attribute, _)| attribute != well_known::READY)
+        .map(|(_, attribute, sample)| {
+            let shown = sample.as_ref().map(|sample| {
+                (sample.value.as_number().unwrap_or(f64::NAN), sample.measured_at.as_micros() / 1_000)
+            });
+            (attribute.clone(), shown)
+        })
+        .collect()
 }
 
 fn read(ingest: &mut Ingest, text: &str, at_ms: u64) -> Changes {
@@ -174,4 +176,21 @@ async fn a_fetch_fails_with_its_reason_and_keeps_its_connection() {
     drop(target);
     let refused = async || fetch(&patient, &url).await.err().filter(|error| error.kind() == "connect");
     crate::testing::eventually("a refused connection", refused).await;
+}
+
+#[test]
+fn an_engine_is_ready_when_it_answers_and_not_when_it_refuses_where_it_serves() {
+    let ready = |ingested: &Ingested| {
+        let all = ingested.changes.iter().flat_map(|(_, changes)| changes);
+        let found = all.filter(|(_, attribute, _)| attribute == well_known::READY);
+        found.map(|(_, _, sample)| sample.as_ref().and_then(|s| s.value.as_number())).collect::<Vec<_>>()
+    };
+    let mut ingest = engine();
+    let at = Timestamp::from_millis;
+    let scrape = "vllm:num_requests_waiting 3\n";
+    assert_eq!(ready(&ingest.read(scrape, at(1_000)).expect("a scrape")), [Some(1.0)]);
+    assert_eq!(ready(&ingest.refused(ENDPOINT, at(2_000))), [Some(0.0)]);
+    assert_eq!(ready(&ingest.refused("10.0.0.1:9100", at(3_000))), [], "it serves elsewhere");
+    assert_eq!(ready(&ingest.read(scrape, at(4_000)).expect("a scrape")), [Some(1.0)]);
+    assert_eq!(ready(&gpus_of_pod("a").refused(ENDPOINT, at(5_000))), [], "an exporter is no engine");
 }

@@ -122,7 +122,7 @@ impl Worker {
             Err(error) => error.unreadable_lines(),
         };
         self.metrics.scraped(result, elapsed, unreadable);
-        let ingested = outcome.unwrap_or_default();
+        let ingested = outcome.unwrap_or_else(|error| self.failed(&error, sent_at));
         self.log(error.as_deref(), &ingested.notes);
         let first = self.targets.update(self.index, |state| {
             let first = state.health == Health::Untried;
@@ -149,6 +149,17 @@ impl Worker {
             for pool in &self.pools {
                 self.hub.target_tried(*pool);
             }
+        }
+    }
+
+    /// What a failure says of the endpoints.
+    fn failed(&mut self, error: &ScrapeError, at: Timestamp) -> Ingested {
+        let refused = matches!(error, ScrapeError::Connect(_));
+        match (&mut self.ingest, self.url.host_str(), self.url.port_or_known_default()) {
+            (Some(ingest), Some(host), Some(port)) if refused => {
+                ingest.refused(&format!("{host}:{port}"), at)
+            }
+            _ => Ingested::default(),
         }
     }
 

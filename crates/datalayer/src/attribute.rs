@@ -46,6 +46,22 @@ pub mod well_known {
     pub const KV_CACHE_USAGE: &str = "KVCacheUsagePercent";
     /// Fraction of time the busiest GPU of the endpoint was active.
     pub const GPU_UTILIZATION: &str = "GPUUtilization";
+    /// Tokens in one KV-cache block.
+    pub const CACHE_BLOCK_SIZE: &str = "CacheBlockSize";
+    /// KV-cache blocks the engine has.
+    pub const CACHE_NUM_BLOCKS: &str = "CacheNumBlocks";
+    /// Model names the engine serves.
+    pub const SERVED_MODELS: &str = "ServedModels";
+    /// Longest context, in tokens.
+    pub const MAX_MODEL_LEN: &str = "MaxModelLen";
+    /// Adapters that are loaded.
+    pub const ACTIVE_MODELS: &str = "ActiveModels";
+    /// Adapters that wait to be loaded.
+    pub const WAITING_MODELS: &str = "WaitingModels";
+    /// Adapters that fit at once.
+    pub const MAX_ACTIVE_MODELS: &str = "MaxActiveModels";
+    /// Whether the endpoint can be reached and serves: 1 or 0.
+    pub const READY: &str = "Ready";
 }
 
 /// Engines are scraped several times a second.
@@ -88,8 +104,8 @@ pub const ATTRIBUTES: &[AttributeInfo] = &[
         ENGINE,
         "Share of the KV cache in use, 0 to 1.",
     ),
-    row("CacheBlockSize", "tokens", Combine::Max, STATIC, "Tokens in one KV-cache block."),
-    row("CacheNumBlocks", "blocks", Combine::Sum, STATIC, "KV-cache blocks the engine has."),
+    row(well_known::CACHE_BLOCK_SIZE, "tokens", Combine::Max, STATIC, "Tokens in one KV-cache block."),
+    row(well_known::CACHE_NUM_BLOCKS, "blocks", Combine::Sum, STATIC, "KV-cache blocks the engine has."),
     row(
         "PrefixCacheHitRate",
         "fraction",
@@ -97,7 +113,18 @@ pub const ATTRIBUTES: &[AttributeInfo] = &[
         ENGINE,
         "Prompt tokens found in the prefix cache, hits over queries.",
     ),
-    row("ServedModels", "names", Combine::Union, STATIC, "Model names the engine serves."),
+    row(well_known::SERVED_MODELS, "names", Combine::Union, STATIC, "Model names the engine serves."),
+    row(well_known::MAX_MODEL_LEN, "tokens", Combine::Min, STATIC, "The longest context the engine takes."),
+    row(well_known::ACTIVE_MODELS, "names", Combine::Latest, ENGINE, "Adapters that are loaded."),
+    row(well_known::WAITING_MODELS, "names", Combine::Latest, ENGINE, "Adapters that wait to be loaded."),
+    row(well_known::MAX_ACTIVE_MODELS, "count", Combine::Latest, STATIC, "Adapters that fit at once."),
+    row(
+        well_known::READY,
+        "0 or 1",
+        Combine::Min,
+        ENGINE,
+        "Whether the companion reaches the endpoint: 1, or 0 when it refuses connections.",
+    ),
     row(
         well_known::GPU_UTILIZATION,
         "fraction",

@@ -51,6 +51,43 @@ pub struct EndpointLoad {
     pub sent_at: Vec<Timestamp>,
 }
 
+/// What is remembered of endpoints of one pool: those whose requests fail, or those that got a request
+/// without any cached prefix.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// One an endpoint.
+    pub marks: Vec<Mark>,
+}
+
+/// What is remembered of one endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The endpoint.
+    pub address: Address,
+    /// How often it happened in a row.
+    pub count: u32,
+    /// When it last happened.
+    pub at: Timestamp,
+}
+
+/// Some of the sessions of one pool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionBucket {
+    /// The pinned sessions whose id falls into this bucket.
+    pub pins: Vec<SessionPin>,
+}
+
+/// A session and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionPin {
+    /// Hash of the client's session id.
+    pub session: u64,
+    /// The endpoint.
+    pub address: Address,
+    /// When the pin is forgotten.
+    pub expires_at: Timestamp,
+}
+
 /// The bytes are not what this version of the module wrote.
 #[derive(Debug, thiserror::Error)]
 #[error("shared data of {what} cannot be read: {source}")]
@@ -90,6 +127,14 @@ impl Shared for Lease {
 
 impl Shared for WorkerLoad {
     const WHAT: &'static str = "a worker's load";
+}
+
+impl Shared for Marks {
+    const WHAT: &'static str = "marks of endpoints";
+}
+
+impl Shared for SessionBucket {
+    const WHAT: &'static str = "pinned sessions";
 }
 
 impl Shared for Catalog {

@@ -88,15 +88,27 @@ pub(crate) fn set_request_header(name: &str, value: &str) {
     let _set = hostcalls::set_map_value(MapType::HttpRequestHeaders, name, Some(value));
 }
 
-/// Adds a response header. HTTP context, in the response headers callback.
-pub(crate) fn add_response_header(name: &str, value: &str) {
-    let _added = hostcalls::add_map_value(MapType::HttpResponseHeaders, name, value);
+/// A response header; bytes that are not UTF-8 are replaced. HTTP context, in the response headers callback.
+pub(crate) fn response_header(name: &str) -> Option<String> {
+    let value = hostcalls::get_map_value_bytes(MapType::HttpResponseHeaders, name).ok().flatten()?;
+    Some(String::from_utf8_lossy(&value).into_owned())
+}
+
+/// Sets a response header. HTTP context, in the response headers callback.
+pub(crate) fn set_response_header(name: &str, value: &str) {
+    let _set = hostcalls::set_map_value(MapType::HttpResponseHeaders, name, Some(value));
 }
 
 /// A property as text. HTTP context; which ones exist depends on the phase.
 pub(crate) fn property(path: &[&str]) -> Option<String> {
     let value = hostcalls::get_property(path.to_vec()).ok().flatten()?;
     Some(String::from_utf8_lossy(&value).into_owned())
+}
+
+/// A property that is a number. HTTP context; which ones exist depends on the phase.
+pub(crate) fn number_property(path: &[&str]) -> Option<u64> {
+    let value = hostcalls::get_property(path.to_vec()).ok().flatten()?;
+    Some(u64::from_le_bytes(value.try_into().ok()?))
 }
 
 /// Leaves text in filter state, as `wasm.<name>`. HTTP context, before the request goes on.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use headroom_filter::exchange::{self, Env, Exchange, Head};
+use headroom_filter::exchange::{self, Env, Exchange, Head, Response};
 use headroom_filter::headers::{CLIENT_MAY_NOT_SEND, DESTINATION};
 use headroom_filter::pool::Pools;
 use proxy_wasm::traits::{Context, HttpContext};
@@ -13,6 +13,9 @@ use crate::vm::Vm;
 
 /// Filter state that holds the decision; the access log shows it as `wasm.headroom_decision`.
 const DECISION_STATE: &str = "headroom_decision";
+
+/// Response flags: the endpoint reset the stream (UR), or closed its connection (UC).
+const BROKE: u64 = 0x10 | 0x40;
 
 /// One request. Its exchange is there only when a pool schedules it.
 #[derive(Debug)]
@@ -33,6 +36,7 @@ fn with_env<T>(call: impl FnOnce(&mut Env<'_>) -> T) -> T {
         workers: &vm.workers,
         now: host::now(),
         rng: &mut rng,
+        secret: &vm.secret,
     })
 }
 
@@ -54,7 +58,10 @@ impl Route {
         match action {
             exchange::Action::Pass => Action::Continue,
             exchange::Action::AwaitBody => Action::Pause,
-            exchange::Action::Send { destination } => {
+            exchange::Action::Send { destination, headers } => {
+                for (name, value) in &headers {
+                    host::set_request_header(name, value);
+                }
                 host::set_request_header(DESTINATION, &destination);
                 Action::Continue
             }
@@ -90,13 +97,16 @@ impl HttpContext for Route {
             // The proxy has matched the route again.
             self.find_exchange();
         }
+        let Some(exchange) = &self.exchange else { return Action::Continue };
+        let headers = exchange.headers().iter();
+        let headers = headers.filter_map(|name| Some((name.clone(), host::request_header(name)?))).collect();
         #[cfg(feature = "test-trap")]
         crate::trap::on_request(host::request_header(crate::trap::HEADER).as_deref());
         let method = host::request_header(":method").unwrap_or_default();
         let path = host::request_header(":path").unwrap_or_default();
         let content_length = host::request_header("content-length").and_then(|text| text.parse().ok());
-        let head = Head { method: &method, path: &path, content_length, end_of_stream };
-        self.step(|exchange, env| exchange.on_request_headers(&head, env))
+        let head = Head { method: &method, path: &path, content_length, end_of_stream, headers };
+        self.step(|exchange, env| exchange.on_request_headers(head, env))
     }
 
     fn on_http_request_body(&mut self, size: usize, end_of_stream: bool) -> Action {
@@ -116,9 +126,10 @@ impl HttpContext for Route {
     fn on_http_response_headers(&mut self, _count: usize, _end_of_stream: bool) -> Action {
         if let Some(exchange) = &mut self.exchange {
             let upstream = host::property(&["upstream", "address"]);
-            with_env(|env| exchange.on_response_headers(upstream.as_deref(), env));
-            if let Some((name, value)) = exchange.decision_header() {
-                host::add_response_header(name, value);
+            let status = host::response_header(":status").and_then(|status| status.parse().ok());
+            let response = Response { upstream: upstream.as_deref(), status };
+            for (name, value) in with_env(|env| exchange.on_response_headers(&response, env)) {
+                host::set_response_header(&name, &value);
             }
         }
         Action::Continue
@@ -126,7 +137,8 @@ impl HttpContext for Route {
 
     fn on_log(&mut self) {
         if let Some(exchange) = &mut self.exchange {
-            with_env(|env| exchange.on_end(env));
+            let broke = host::number_property(&["response", "flags"]).is_some_and(|flags| flags & BROKE != 0);
+            with_env(|env| exchange.on_end(broke, env));
         }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Vm {
     pub(crate) host: Host,
     pub(crate) workers: Workers,
     pub(crate) roster: Roster,
+    /// Signs session tokens until the workers have agreed on one key.
+    pub(crate) secret: Vec<u8>,
     rng: RefCell<fastrand::Rng>,
 }
 
@@ -22,6 +24,7 @@ thread_local! {
         host: Host::default(),
         workers: Workers::new(host::random()),
         roster: Roster::default(),
+        secret: (0..4).flat_map(|_| host::random().to_le_bytes()).collect(),
         rng: RefCell::new(fastrand::Rng::with_seed(host::random())),
     });
 }

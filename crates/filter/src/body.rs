@@ -5,6 +5,10 @@ use std::borrow::Cow;
 use headroom_scheduling::Request;
 use serde::Deserialize;
 
+use size::{Limit, Size};
+
+mod size;
+
 /// The paths whose bodies are read, as suffixes: a gateway may serve them under a prefix.
 const INFERENCE_PATHS: [&str; 2] = ["/v1/chat/completions", "/v1/completions"];
 
@@ -20,6 +24,16 @@ struct OpenAiBody<'a> {
     model: Option<Cow<'a, str>>,
     #[serde(default)]
     stream: Option<bool>,
+    #[serde(default)]
+    max_tokens: Option<Limit>,
+    #[serde(default)]
+    max_completion_tokens: Option<Limit>,
+    #[serde(default)]
+    prompt: Size,
+    #[serde(default)]
+    messages: Size,
+    #[serde(default)]
+    tools: Size,
 }
 
 /// Reads the body. What is not needed is skipped without being copied.
@@ -39,7 +53,16 @@ pub fn read(body: &[u8]) -> Result<Request, String> {
         serde_json::from_slice(body).map_err(|error| format!("the request body is not valid: {error}"))?;
     match body.model {
         Some(model) if !model.is_empty() => {
-            Ok(Request { model: Some(model.into_owned()), stream: body.stream.unwrap_or(false) })
+            let size = body.prompt.and(body.messages).and(body.tools);
+            let limit = body.max_completion_tokens.or(body.max_tokens);
+            Ok(Request {
+                model: Some(model.into_owned()),
+                stream: body.stream.unwrap_or(false),
+                input_tokens: Some(size.tokens()),
+                max_output_tokens: limit.and_then(|limit| limit.0),
+                multimodal: size.media,
+                ..Request::default()
+            })
         }
         _ => Err("the request body names no model; expected a string in \"model\"".to_owned()),
     }
@@ -53,11 +76,14 @@ mod tests {
 
     #[test]
     fn a_body_gives_its_model_or_a_reason() {
-        let ok = |model: &str, stream| Ok(Request { model: Some(model.to_owned()), stream });
+        let ok = |model: &str, stream, input_tokens| {
+            let (model, input_tokens) = (Some(model.to_owned()), Some(input_tokens));
+            Ok(Request { model, stream, input_tokens, ..Request::default() })
+        };
         for (body, want) in [
-            (r#"{"model":"m","messages":[{"role":"user","content":"x"}]}"#, ok("m", false)),
-            (r#" {"stream":true,"model":"a\u00e9\"b"}"#, ok("aé\"b", true)),
-            (r#"{"model":"m","stream":null}"#, ok("m", false)),
+            (r#"{"model":"m","messages":[{"role":"user","content":"x"}]}"#, ok("m", false, 2)),
+            (r#" {"stream":true,"model":"a\u00e9\"b"}"#, ok("aé\"b", true, 0)),
+            (r#"{"model":"m","stream":null}"#, ok("m", false, 0)),
         ] {
             assert_eq!(read(body.as_bytes()), want, "{body}");
         }

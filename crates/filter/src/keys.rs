@@ -15,14 +15,37 @@ pub struct PoolKeys {
     pub catalog: String,
     /// Values.
     pub samples: String,
+    /// Endpoints whose requests fail.
+    pub failures: String,
+    /// Endpoints that got requests without any cached prefix.
+    pub cold_picks: String,
+    /// What the buckets of pinned sessions start with.
+    sessions: String,
 }
 
 impl PoolKeys {
     /// The keys of `pool` as `cluster` feeds it.
     pub fn new(cluster: &str, pool: &str) -> Self {
         let key = |part: &str| format!("headroom/{SCHEMA}/pool/{cluster}/{pool}/{part}");
-        Self { version: key("version"), catalog: key("catalog"), samples: key("samples") }
+        Self {
+            version: key("version"),
+            catalog: key("catalog"),
+            samples: key("samples"),
+            failures: key("failures"),
+            cold_picks: key("cold-picks"),
+            sessions: key("sessions"),
+        }
     }
+
+    /// A bucket of pinned sessions.
+    pub fn session_bucket(&self, bucket: u64) -> String {
+        format!("{}/{bucket}", self.sessions)
+    }
+}
+
+/// The key that signs session tokens where the config gives none.
+pub fn token_key() -> String {
+    format!("headroom/{SCHEMA}/token-key")
 }
 
 /// The lease of the feed that subscribes to `pools` at `cluster`. Configs with the same feed share it.

@@ -16,6 +16,7 @@ pub mod feed;
 pub mod headers;
 pub mod inflight;
 pub mod keys;
+mod local;
 pub mod pool;
 pub mod ports;
 pub mod registry;

@@ -51,7 +51,8 @@ pub struct Pool {
     pub spec: PoolSpec,
     /// Where requests are counted.
     pub inflight: Inflight,
-    keys: PoolKeys,
+    /// Where its state is in shared data.
+    pub keys: PoolKeys,
     held: RefCell<Held>,
 }
 

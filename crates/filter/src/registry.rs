@@ -1,6 +1,9 @@
 //! Every plugin by its type name. Adding one is a file in `headroom-scheduling` and a line here.
 
-use headroom_scheduling::{BuildContext, Filter, Invalid, Picker, Plugin, Scorer, filters, pickers, scorers};
+use headroom_scheduling::{
+    BuildContext, ContextLengthAware, Decider, Filter, Invalid, Picker, Plugin, ProfileHandler, Scorer,
+    deciders, filters, handlers, pickers, scorers,
+};
 use serde_json::Value;
 
 use crate::config::read;
@@ -46,25 +49,63 @@ macro_rules! registry {
 registry! {
     /// Say who may or should serve.
     FILTERS: Filter =
+        ContextLengthAware,
+        filters::RoleFilter<filters::Decode>,
+        filters::RoleFilter<filters::Encode>,
         filters::EndpointAttributeFilter,
         filters::GpuUtilizationFilter,
+        filters::HealthFilter,
         filters::LabelSelectorFilter,
+        filters::MemoryTierFilter,
+        filters::ModelFilter,
+        filters::RoleFilter<filters::Prefill>,
+        filters::PrefixCacheAffinityFilter,
+        filters::SessionAffinityFilter,
+        filters::UtilizationFilter,
 }
 
 registry! {
     /// Say how good each endpoint is.
     SCORERS: Scorer =
         scorers::ActiveRequestScorer,
+        ContextLengthAware,
         scorers::EndpointAttributeScorer,
+        scorers::HeaderLabelAffinityScorer,
         scorers::KvCacheUtilizationScorer,
+        scorers::LoadAwareScorer,
+        scorers::LoraAffinityScorer,
+        scorers::NoHitLruScorer,
+        scorers::PrefixCacheScorer,
         scorers::QueueScorer,
         scorers::RunningRequestsSizeScorer,
+        scorers::SessionAffinityScorer,
+        scorers::TokenLoadScorer,
+        scorers::TopologyAffinityScorer,
 }
 
 registry! {
     /// Put the scored endpoints in order.
     PICKERS: Picker =
         pickers::MaxScorePicker,
+        pickers::PowerOfTwoPicker,
+        pickers::RandomPicker,
+        pickers::WeightedRandomPicker,
+}
+
+registry! {
+    /// Say which profiles run.
+    HANDLERS: ProfileHandler =
+        handlers::DisaggProfileHandler,
+        handlers::HeaderProfileHandler,
+        handlers::SingleProfileHandler,
+}
+
+registry! {
+    /// Say whether a stage is worth an endpoint of its own.
+    DECIDERS: Decider =
+        deciders::AlwaysDisaggMultimodalDecider,
+        deciders::AlwaysDisaggPdDecider,
+        deciders::PrefixBasedPdDecider,
 }
 
 /// The plugin of type `kind`.

@@ -1,6 +1,6 @@
 //! Replies that the filter gives itself, in the form of OpenAI's API.
 
-use headroom_scheduling::{Profile, Rejection};
+use headroom_scheduling::Rejection;
 use serde_json::json;
 
 use crate::headers::DROPPED_REASON;
@@ -40,14 +40,20 @@ impl LocalReply {
         reply(503, "server_error", "headroom_no_data", &message).with_reason("rejected-no-endpoints")
     }
 
-    /// 503 or 429: nobody can serve.
-    pub fn rejected(rejection: &Rejection, profile: &Profile, pool: &str) -> Self {
-        let message = format!("pool {pool}: {}", rejection.message(profile));
+    /// 400: the request asks for a profile that is not there.
+    pub fn no_profile(pool: &str, reason: &str) -> Self {
+        reply(400, "invalid_request_error", "headroom_no_profile", &format!("pool {pool}: {reason}"))
+    }
+
+    /// 503 or 429: nobody can serve, for the reason in `message`.
+    pub fn rejected(rejection: &Rejection, message: &str, pool: &str) -> Self {
+        let message = format!("pool {pool}: {message}");
+        let no_endpoints =
+            |code| reply(503, "server_error", code, &message).with_reason("rejected-no-endpoints");
         match rejection {
-            Rejection::NoEndpoints => reply(503, "server_error", "headroom_no_endpoints", &message)
-                .with_reason("rejected-no-endpoints"),
-            Rejection::NoneCapable { .. } => reply(503, "server_error", "headroom_none_capable", &message)
-                .with_reason("rejected-no-endpoints"),
+            Rejection::NoEndpoints => no_endpoints("headroom_no_endpoints"),
+            Rejection::NoneCapable { .. } => no_endpoints("headroom_none_capable"),
+            Rejection::NoneAvailable { .. } => no_endpoints("headroom_none_available"),
             Rejection::Saturated { .. } => reply(429, "rate_limit_error", "headroom_saturated", &message)
                 .with_reason("rejected-saturated"),
         }

@@ -38,9 +38,11 @@ macro_rules! metrics {
 
 metrics! {
     REQUESTS = "headroom_requests_total" Counter ["pool", "outcome"]
-        "Requests by what became of them: scheduled, passed_through (no endpoint is known, Envoy balanced), no_data, no_endpoints, none_capable, saturated, bad_request, too_large.";
+        "Requests by what became of them: scheduled, passed_through (no endpoint is known, Envoy balanced), no_data, no_endpoints, none_capable, none_available, saturated, no_profile, bad_request, too_large.";
     FALLBACKS = "headroom_fallbacks_total" Counter ["pool", "rule", "filter"]
-        "Decisions in which a filter could not be kept to, by rule: least_bad or metrics_missing.";
+        "Decisions that an exception made, by rule: least_bad and metrics_missing, where a filter could not be kept to, and probe, where the filter label names the scorer that did not know the endpoint.";
+    FAILURES = "headroom_endpoint_failures_total" Counter ["pool", "endpoint"]
+        "Attempts that the endpoint did not answer, or with 500, 502, 503 or 504. Counted where a health-filter asks for it.";
     SERVED_ELSEWHERE = "headroom_served_elsewhere_total" Counter ["pool"]
         "Responses that came from another endpoint than the choice: a retry, or a choice Envoy does not know.";
     INFLIGHT = "headroom_inflight_requests" Gauge ["pool", "endpoint"]

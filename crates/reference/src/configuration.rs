@@ -1,7 +1,7 @@
 //! docs/configuration.md.
 
 use headroom_filter::config::raw::PluginConfig;
-use headroom_filter::registry::{Entry, FILTERS, PICKERS, SCORERS};
+use headroom_filter::registry::{DECIDERS, Entry, FILTERS, HANDLERS, PICKERS, SCORERS};
 use schemars::SchemaGenerator;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(crate) fn page() -> String {
     let mut page = format!(
         "# Configuration\n\n{}\n\
          * [The plugin in Envoy](#the-plugin-in-envoy) (JSON; schema: [plugin-config.schema.json](plugin-config.schema.json))\n\
-         * [Plugins](#plugins) for `filters`, `scorers` and `picker`\n\n\
+         * [Plugins](#plugins): filters, scorers, pickers, profile handlers and deciders\n\n\
          Unknown fields are errors. A config with errors is refused as a whole, every error is logged as \
          `path: value: reason`, and the config in force stays. Durations are text: `200ms`, `5s`, `2m`.\n\n\
          ## The plugin in Envoy\n\n",
@@ -48,6 +48,8 @@ pub(crate) fn page() -> String {
     page.push_str(&plugins("filter", FILTERS, &mut generator));
     page.push_str(&plugins("scorer", SCORERS, &mut generator));
     page.push_str(&plugins("picker", PICKERS, &mut generator));
+    page.push_str(&plugins("profile handler", HANDLERS, &mut generator));
+    page.push_str(&plugins("decider", DECIDERS, &mut generator));
     page.push_str("### Types of parameters\n\n");
     for (name, schema) in generator.definitions() {
         if !definitions.contains_key(name) && !name.starts_with("Params") {

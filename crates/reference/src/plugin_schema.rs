@@ -1,28 +1,50 @@
 //! docs/plugin-config.schema.json: for editors, with every plugin's parameters.
 
 use headroom_filter::config::raw::PluginConfig;
-use headroom_filter::registry::{Entry, FILTERS, PICKERS, SCORERS};
+use headroom_filter::registry::{DECIDERS, Entry, FILTERS, HANDLERS, PICKERS, SCORERS};
+use headroom_scheduling::{Plugin, scorers::EndpointAttributeScorer};
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 /// The schema of the plugin config, plugins' entries included.
 pub(crate) fn schema() -> Value {
     let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
-    let entries = [
-        ("filters", entry_schemas(FILTERS, &mut generator, false)),
-        ("scorers", entry_schemas(SCORERS, &mut generator, true)),
-        ("picker", entry_schemas(PICKERS, &mut generator, false)),
-    ];
+    let filters = entry_schemas(FILTERS, &mut generator, Weight::None);
+    let scorers = entry_schemas(SCORERS, &mut generator, Weight::Given);
+    let pickers = entry_schemas(PICKERS, &mut generator, Weight::None);
+    let handlers = entry_schemas(HANDLERS, &mut generator, Weight::None);
+    let deciders = entry_schemas(DECIDERS, &mut generator, Weight::None);
     let mut root = generator.into_root_schema_for::<PluginConfig>().to_value();
-    for (field, schemas) in entries {
-        let choice = json!({"oneOf": schemas});
-        let place = if field == "picker" {
-            root.pointer_mut("/$defs/Pool/properties/picker")
-        } else {
-            root.pointer_mut(&format!("/$defs/Pool/properties/{field}/items"))
-        };
-        if let Some(place) = place {
-            *place = choice;
+    let mut define = |role: &str, schemas: Vec<(&'static str, Value)>| {
+        let mut references = Vec::new();
+        for (kind, schema) in schemas {
+            let name = format!("{role}.{kind}");
+            references.push((kind, json!({"$ref": format!("#/$defs/{name}")})));
+            if let Some(definitions) = root.pointer_mut("/$defs").and_then(Value::as_object_mut) {
+                definitions.insert(name, schema);
+            }
+        }
+        references
+    };
+    let (filters, scorers, pickers) =
+        (define("filter", filters), define("scorer", scorers), define("picker", pickers));
+    let (handlers, deciders) = (define("handler", handlers), define("decider", deciders));
+    let mut plugins = scorers.clone();
+    for (kind, reference) in [filters.clone(), pickers.clone(), handlers, deciders].into_iter().flatten() {
+        // One that is a scorer, too, is there already.
+        if !plugins.iter().any(|(other, _)| *other == kind) {
+            plugins.push((kind, reference));
+        }
+    }
+    for (place, entries) in [
+        ("filters/items", filters),
+        ("scorers/items", scorers),
+        ("picker", pickers),
+        ("plugins/items", plugins),
+    ] {
+        let references: Vec<Value> = entries.into_iter().map(|(_, reference)| reference).collect();
+        if let Some(place) = root.pointer_mut(&format!("/$defs/Pool/properties/{place}")) {
+            *place = json!({"oneOf": references});
         }
     }
     root
@@ -39,12 +61,20 @@ pub(crate) fn parameters<T: ?Sized>(entry: &Entry<T>, generator: &mut SchemaGene
     name.and_then(|name| generator.definitions().get(name)).cloned().unwrap_or(schema)
 }
 
-/// One schema a plugin: its parameters beside `type`, `name` and, for scorers, `weight`; or in `parameters`.
+/// Whether entries have a weight.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    Given,
+    None,
+}
+
+/// One schema a plugin, with its type: its parameters beside `type`, `name` and, for scorers, `weight`; or in
+/// `parameters`.
 fn entry_schemas<T: ?Sized>(
     entries: &[Entry<T>],
     generator: &mut SchemaGenerator,
-    weighted: bool,
-) -> Vec<Value> {
+    weight: Weight,
+) -> Vec<(&'static str, Value)> {
     let mut schemas = Vec::new();
     for entry in entries {
         let parameters = parameters(entry, generator);
@@ -52,14 +82,14 @@ fn entry_schemas<T: ?Sized>(
         let mut common = Map::new();
         common.insert("type".to_owned(), json!({"const": entry.kind}));
         common.insert("name".to_owned(), json!({"type": "string", "description": "Default: the type."}));
-        if weighted {
+        if weight == Weight::Given {
             common.insert("weight".to_owned(), json!({"type": "number", "minimum": 0, "default": 1}));
         }
         let mut beside =
             part("properties").and_then(|properties| properties.as_object().cloned()).unwrap_or_default();
         let mut required = part("required").and_then(|names| names.as_array().cloned()).unwrap_or_default();
         // A scorer that names an attribute needs no type.
-        if !beside.contains_key("attributeKey") {
+        if weight == Weight::None || entry.kind != EndpointAttributeScorer::TYPE {
             required.push(json!("type"));
         }
         beside.extend(common.clone());
@@ -70,7 +100,8 @@ fn entry_schemas<T: ?Sized>(
                 "properties": properties, "required": required,
             })
         };
-        schemas.push(json!({"anyOf": [object(beside, required.into()), object(common, json!(["type"]))]}));
+        let schema = json!({"anyOf": [object(beside, required.into()), object(common, json!(["type"]))]});
+        schemas.push((entry.kind, schema));
     }
     schemas
 }

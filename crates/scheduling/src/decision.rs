@@ -24,12 +24,14 @@ pub struct Undecided {
     pub endpoint: usize,
     /// Index of the filter in the profile.
     pub filter: usize,
-    /// Why it had no value to judge by.
+    /// The attribute that has no value.
+    pub attribute: String,
+    /// Why it has none.
     pub why: Unmeasured,
 }
 
-/// A filter that could not be kept to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where a decision departs from the filters and the scores.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Fallback {
     /// It excluded everybody, and the least bad of those were taken back.
     LeastBad {
@@ -42,6 +44,34 @@ pub enum Fallback {
     MetricsMissing {
         /// Index of the filter in the profile.
         filter: usize,
+    },
+    /// Something cannot be believed of an endpoint that answers the companion, and no request of ours is
+    /// there: this one goes there, so that something becomes known.
+    Probe {
+        /// Which.
+        endpoint: usize,
+        /// What cannot be believed.
+        finding: Finding,
+    },
+}
+
+/// What cannot be believed of an endpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// A scorer has no value of it.
+    Unmeasured {
+        /// Index of the scorer in the profile.
+        scorer: usize,
+        /// Why.
+        why: Unmeasured,
+    },
+    /// It reports requests, and this proxy has none there: they are another gateway's, or the report is
+    /// frozen.
+    LoadWithoutRequests {
+        /// Index of the scorer in the profile.
+        scorer: usize,
+        /// How many it reports.
+        requests: f64,
     },
 }
 
@@ -63,6 +93,11 @@ pub enum Rejection {
     NoEndpoints,
     /// A hard filter left nobody.
     NoneCapable {
+        /// Index of the filter in the profile.
+        filter: usize,
+    },
+    /// Nobody of those who may serve can.
+    NoneAvailable {
         /// Index of the filter in the profile.
         filter: usize,
     },

@@ -97,6 +97,11 @@ impl LabelSelector {
         Ok(())
     }
 
+    /// The labels that the requirements are about, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.requirements.iter().map(|requirement| requirement.key.as_str())
+    }
+
     /// The first requirement that `labels` do not meet.
     pub fn first_unmet(&self, labels: &BTreeMap<String, String>) -> Option<&Requirement> {
         self.requirements.iter().find(|requirement| !requirement.met(labels))

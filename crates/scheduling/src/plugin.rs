@@ -1,9 +1,11 @@
 //! What every plugin has: a type name, parameters, and a check of them.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, rc::Rc};
 
 use headroom_datalayer::SpanText;
 use serde::de::DeserializeOwned;
+
+use crate::Decider;
 
 /// A parameter that is not acceptable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,10 @@ impl Invalid {
 pub struct BuildContext<'a> {
     /// The pool's age limits, by attribute.
     pub max_age: &'a BTreeMap<String, SpanText>,
+    /// The names of the pool's profiles, in order. For profile handlers.
+    pub profiles: &'a [String],
+    /// The pool's deciders by name. For profile handlers.
+    pub deciders: &'a BTreeMap<String, Rc<dyn Decider>>,
 }
 
 /// A plugin: one file with its parameters, its check and its behaviour, and one line in the registry.

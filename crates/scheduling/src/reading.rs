@@ -1,7 +1,7 @@
 //! Reading an attribute the way every plugin does: with an age limit, in the config's unit, and with
 //! a declared answer for a value that is missing.
 
-use headroom_datalayer::{AttributeRef, Column, Reading, Snapshot, Span, SpanText, Timestamp};
+use headroom_datalayer::{AttributeRef, Column, Reading, Snapshot, Span, SpanText, Value, well_known};
 use serde::{Deserialize, Serialize};
 
 use crate::{BuildContext, Context};
@@ -18,8 +18,9 @@ pub enum OnMissing {
     /// A filter excludes the endpoint; a scorer gives 0.
     Worst,
     /// A filter does not decide: the endpoint stays, but does not count as one that meets the limit,
-    /// so it never keeps the fallback from working. A scorer gives the mean of the scores of the
-    /// endpoints that have a value, 0 if none has.
+    /// so it never keeps the fallback from working; and a filter that never yields a wrong endpoint
+    /// keeps it only while no endpoint is known to meet the constraint. A scorer gives the mean of the
+    /// scores of the endpoints that have a value, 0 if none has.
     Neutral,
 }
 
@@ -42,12 +43,20 @@ pub enum Unmeasured {
 /// A fresh number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// In the unit of the config.
+    /// As reported, in the unit of the config.
     pub value: f64,
-    /// When.
-    pub measured_at: Timestamp,
-    /// How long ago.
+    /// Requests that this proxy sent since then, where the value is a number of requests: they are not
+    /// in it, so they are added.
+    pub sent_since: u32,
+    /// How long ago it was measured.
     pub age: Span,
+}
+
+impl Measured {
+    /// The value as of this moment.
+    pub fn total(&self) -> f64 {
+        self.value + f64::from(self.sent_since)
+    }
 }
 
 /// An attribute as a plugin reads it.
@@ -59,6 +68,8 @@ pub struct AttributeSource {
     pub attribute: AttributeRef,
     /// A value older than this is missing.
     pub max_age: Span,
+    /// Whether the attribute is a number of requests, which grows by what this proxy sends.
+    pub counts_requests: bool,
 }
 
 impl AttributeSource {
@@ -69,7 +80,9 @@ impl AttributeSource {
             .or_else(|| cx.max_age.get(&attribute.key).copied())
             .or_else(|| cx.max_age.get(name).copied())
             .map_or_else(|| attribute.default_max_age(), |text| text.0);
-        Self { name: name.to_owned(), attribute, max_age }
+        let counts_requests = [well_known::WAITING_QUEUE_SIZE, well_known::RUNNING_REQUESTS_SIZE]
+            .contains(&attribute.key.as_str());
+        Self { name: name.to_owned(), attribute, max_age, counts_requests }
     }
 
     /// Where the snapshot keeps it; look it up once per run.
@@ -77,10 +90,10 @@ impl AttributeSource {
         snapshot.column(&self.attribute.key)
     }
 
-    /// Reads the endpoint's value.
+    /// The endpoint's number, if it is fresh.
     ///
     /// # Errors
-    /// When there is no fresh number, with the reason.
+    /// Why there is none.
     pub fn read(
         &self,
         cx: &Context<'_>,
@@ -88,13 +101,70 @@ impl AttributeSource {
         endpoint: usize,
     ) -> Result<Measured, Unmeasured> {
         match cx.snapshot.reading(endpoint, column, cx.now, self.max_age) {
-            Reading::Fresh { value, measured_at, age } => match value.as_number() {
-                Some(number) => Ok(Measured { value: number * self.attribute.scale, measured_at, age }),
-                None => Err(Unmeasured::NotANumber),
-            },
-            Reading::Stale { age } => Err(Unmeasured::Stale { age }),
-            Reading::FutureDated => Err(Unmeasured::FutureDated),
-            Reading::Missing => Err(Unmeasured::Missing),
+            Reading::Fresh { value, measured_at, age } => {
+                let value = value.as_number().ok_or(Unmeasured::NotANumber)? * self.attribute.scale;
+                // The alias' unit may be too small for the number.
+                if !value.is_finite() {
+                    return Err(Unmeasured::NotANumber);
+                }
+                let sent_since = if self.counts_requests {
+                    cx.local.load.requests_since(endpoint, measured_at)
+                } else {
+                    0
+                };
+                Ok(Measured { value, sent_since, age })
+            }
+            absent => Err(absent.into()),
         }
     }
+
+    /// The endpoint's names, if they are fresh.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn read_names<'s>(
+        &self,
+        cx: &Context<'s>,
+        column: Option<Column>,
+        endpoint: usize,
+    ) -> Result<&'s [String], Unmeasured> {
+        match cx.snapshot.reading(endpoint, column, cx.now, self.max_age) {
+            Reading::Fresh { value: Value::Names(names), .. } => Ok(names),
+            absent => Err(absent.into()),
+        }
+    }
+
+    /// The value in words, with its age, or why there is none.
+    pub fn describe(&self, cx: &Context<'_>, endpoint: usize) -> String {
+        let name = &self.name;
+        let reading = cx.snapshot.reading(endpoint, self.column(cx.snapshot), cx.now, self.max_age);
+        match reading {
+            Reading::Fresh { value: Value::Names(names), age, .. } => {
+                format!("{name} {}, {age} old", names.join(" "))
+            }
+            _ => match self.read(cx, self.column(cx.snapshot), endpoint) {
+                Ok(Measured { value, sent_since: 0, age }) => format!("{name} {}, {age} old", rounded(value)),
+                Ok(Measured { value, sent_since, age }) => {
+                    format!("{name} {} + {sent_since} sent since, {age} old", rounded(value))
+                }
+                Err(why) => format!("{name} {why}"),
+            },
+        }
+    }
+}
+
+impl From<Reading<'_>> for Unmeasured {
+    fn from(reading: Reading<'_>) -> Self {
+        match reading {
+            Reading::Stale { age } => Self::Stale { age },
+            Reading::FutureDated => Self::FutureDated,
+            Reading::Missing => Self::Missing,
+            Reading::Fresh { .. } => Self::NotANumber,
+        }
+    }
+}
+
+/// Three digits are what a person compares; the rest is length.
+pub(crate) fn rounded(number: f64) -> f64 {
+    (number * 1e3).round() / 1e3
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use headroom_datalayer::Span;
 
-use crate::{Context, OnMissing, Score, Unmeasured};
+use crate::{Context, Effect, OnMissing, Picked, Score, Unmeasured};
 
 /// What a score was made from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,9 +17,13 @@ pub enum Input {
         sent_since: u32,
         /// How old the measured part is.
         age: Span,
+        /// Whether it is a number of requests.
+        counts_requests: bool,
     },
     /// A number that this proxy counts itself.
     Counted(f64),
+    /// A fact that is no number.
+    Said(&'static str),
     /// There was no value; the score is what the plugin gives then.
     Unmeasured(Unmeasured),
 }
@@ -37,6 +41,16 @@ pub struct Opinion {
 pub trait Scorer: fmt::Debug {
     /// Scores the candidates, one opinion each, in order.
     fn score(&self, cx: &Context<'_>, candidates: &[usize]) -> Vec<Opinion>;
+
+    /// Request headers it reads, in lower case.
+    fn headers(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What is to be remembered or sent once an endpoint is chosen.
+    fn effects(&self, _cx: &Context<'_>, _picked: &Picked<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
 }
 
 /// Fills in the scores of endpoints without a value. `scored` has a score only where `inputs` has one.

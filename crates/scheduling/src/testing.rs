@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use headroom_datalayer::{Endpoint, Sample, Snapshot, Timestamp, Value};
 
-use crate::{BuildContext, Context, InflightLoad, Plugin, Request};
+use crate::{
+    BuildContext, ColdPicks, Context, Failing, Failures, InflightLoad, Local, Plugin, PrefixMatch,
+    PrefixMatches, Request, Sessions,
+};
 
 /// The time of every test decision.
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -15,6 +18,27 @@ pub(crate) fn pool(attribute: &str, values: &[Option<(f64, u64)>]) -> Snapshot {
     let rows =
         values.iter().map(|value| vec![value.and_then(|(number, age_ms)| sample(number, age_ms))]).collect();
     Snapshot::new("test".into(), 1, NOW, endpoints, vec![attribute.into()], rows)
+}
+
+/// A pool of endpoints with labels and without attributes.
+pub(crate) fn labeled(labels: &[&[(&str, &str)]]) -> Snapshot {
+    let endpoints: Vec<Endpoint> =
+        labels.iter().enumerate().map(|(index, labels)| endpoint(index + 1, labels)).collect();
+    let rows = vec![Vec::new(); endpoints.len()];
+    Snapshot::new("test".into(), 1, NOW, endpoints, Vec::new(), rows)
+}
+
+/// A pool with attributes in the order of `columns`, all fresh.
+pub(crate) fn table(columns: &[&str], rows: Vec<Vec<Option<Value>>>) -> Snapshot {
+    let endpoints = (1..=rows.len()).map(|n| endpoint(n, &[])).collect();
+    let fresh = |value: Value| Sample { value, measured_at: NOW };
+    let rows = rows.into_iter().map(|row| row.into_iter().map(|value| value.map(fresh)).collect()).collect();
+    let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+    Snapshot::new("test".into(), 1, NOW, endpoints, columns, rows)
+}
+
+pub(crate) fn names(names: &[&str]) -> Option<Value> {
+    Some(Value::Names(names.iter().map(|name| (*name).to_owned()).collect()))
 }
 
 pub(crate) fn endpoint(n: usize, labels: &[(&str, &str)]) -> Endpoint {
@@ -30,25 +54,93 @@ pub(crate) fn sample(number: f64, age_ms: u64) -> Option<Sample> {
     Value::number(number).map(|value| Sample { value, measured_at })
 }
 
-/// Requests in flight by endpoint, each with the time it was sent.
+/// What the proxy knows itself, by endpoint.
 #[derive(Debug, Default)]
-pub(crate) struct Sent(pub(crate) Vec<Vec<Timestamp>>);
+pub(crate) struct Known {
+    /// When each request in flight was sent.
+    pub(crate) sent: Vec<Vec<Timestamp>>,
+    pub(crate) tokens: Vec<u64>,
+    pub(crate) prefix: Vec<Option<PrefixMatch>>,
+    /// Session id → address.
+    pub(crate) sessions: BTreeMap<String, String>,
+    pub(crate) token_key: Option<Vec<u8>>,
+    pub(crate) failing: Vec<Option<Failing>>,
+    pub(crate) cold_picks: Vec<Option<Timestamp>>,
+}
 
-impl InflightLoad for Sent {
+impl Known {
+    /// This many requests in flight on each endpoint, sent at [`NOW`].
+    pub(crate) fn sent(counts: &[usize]) -> Self {
+        Self { sent: counts.iter().map(|n| vec![NOW; *n]).collect(), ..Self::default() }
+    }
+
+    /// This many of the prompt's blocks cached on each endpoint; `None` where nothing is known.
+    pub(crate) fn cached(matched: &[Option<u32>], total_blocks: u32, block_tokens: u32) -> Self {
+        let of = |matched_blocks| PrefixMatch { matched_blocks, total_blocks, block_tokens };
+        Self { prefix: matched.iter().map(|matched| matched.map(of)).collect(), ..Self::default() }
+    }
+
+    pub(crate) fn local(&self) -> Local<'_> {
+        Local { load: self, prefix: self, sessions: self, failures: self, cold_picks: self }
+    }
+}
+
+impl InflightLoad for Known {
     fn requests(&self, endpoint: usize) -> u32 {
         self.requests_since(endpoint, Timestamp::default())
     }
 
     fn requests_since(&self, endpoint: usize, since: Timestamp) -> u32 {
-        let sent = self.0.get(endpoint).map(Vec::as_slice).unwrap_or_default();
+        let sent = self.sent.get(endpoint).map(Vec::as_slice).unwrap_or_default();
         u32::try_from(sent.iter().filter(|at| **at >= since).count()).expect("few")
+    }
+
+    fn tokens(&self, endpoint: usize) -> Option<u64> {
+        self.tokens.get(endpoint).copied()
     }
 }
 
-/// Runs `f` with a context for `snapshot` and `load`.
-pub(crate) fn with<T>(snapshot: &Snapshot, load: &dyn InflightLoad, f: impl FnOnce(&Context<'_>) -> T) -> T {
-    let request = Request::default();
-    f(&Context { request: &request, snapshot, load, now: NOW })
+impl PrefixMatches for Known {
+    fn matched(&self, endpoint: usize) -> Option<PrefixMatch> {
+        self.prefix.get(endpoint).copied().flatten()
+    }
+}
+
+impl Sessions for Known {
+    fn pinned(&self, session: &str, _now: Timestamp) -> Option<String> {
+        self.sessions.get(session).cloned()
+    }
+
+    fn token_key(&self) -> Option<Vec<u8>> {
+        self.token_key.clone()
+    }
+}
+
+impl Failures for Known {
+    fn failing(&self, endpoint: usize, _now: Timestamp) -> Option<Failing> {
+        self.failing.get(endpoint).copied().flatten()
+    }
+}
+
+impl ColdPicks for Known {
+    fn last(&self, endpoint: usize) -> Option<Timestamp> {
+        self.cold_picks.get(endpoint).copied().flatten()
+    }
+}
+
+/// A context for `snapshot`, with nothing in it that was not asked for.
+pub(crate) fn context<'a>(request: &'a Request, snapshot: &'a Snapshot, known: &'a Known) -> Context<'a> {
+    Context { request, snapshot, local: known.local(), peer: None, now: NOW, seed: 1 }
+}
+
+/// Runs `f` with a context for `snapshot` and an empty request.
+pub(crate) fn with<T>(snapshot: &Snapshot, known: &Known, f: impl FnOnce(&Context<'_>) -> T) -> T {
+    f(&context(&Request::default(), snapshot, known))
+}
+
+/// A request with one header.
+pub(crate) fn request_with(header: &str, value: &str) -> Request {
+    Request { headers: BTreeMap::from([(header.to_owned(), value.to_owned())]), ..Request::default() }
 }
 
 /// Makes a plugin from JSON parameters.
@@ -57,7 +149,25 @@ pub(crate) fn build<P: Plugin>(parameters: serde_json::Value) -> P {
 }
 
 pub(crate) fn try_build<P: Plugin>(parameters: serde_json::Value) -> Result<P, String> {
+    try_build_among(parameters, &[])
+}
+
+/// Makes a plugin of a pool with these profiles.
+pub(crate) fn try_build_among<P: Plugin>(
+    parameters: serde_json::Value,
+    profiles: &[&str],
+) -> Result<P, String> {
     let params = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
-    let max_age = BTreeMap::new();
-    P::build(params, &BuildContext { max_age: &max_age }).map_err(|invalid| format!("{invalid:?}"))
+    let (max_age, mut deciders) = (BTreeMap::new(), BTreeMap::new());
+    let profiles: Vec<String> = profiles.iter().map(|name| (*name).to_owned()).collect();
+    let cx = BuildContext { max_age: &max_age, profiles: &profiles, deciders: &deciders.clone() };
+    let decider = |tokens: u64| -> std::rc::Rc<dyn crate::Decider> {
+        let params = serde_json::from_value(serde_json::json!({"nonCachedTokens": tokens})).expect("valid");
+        std::rc::Rc::new(crate::deciders::PrefixBasedPdDecider::build(params, &cx).expect("valid"))
+    };
+    deciders.insert("from-five-tokens".to_owned(), decider(5));
+    let multimodal: std::rc::Rc<dyn crate::Decider> =
+        std::rc::Rc::new(crate::deciders::AlwaysDisaggMultimodalDecider);
+    deciders.insert("multimodal".to_owned(), multimodal);
+    P::build(params, &BuildContext { deciders: &deciders, ..cx }).map_err(|invalid| format!("{invalid:?}"))
 }

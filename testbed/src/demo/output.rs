@@ -75,7 +75,7 @@ pub(crate) async fn decision(log: &Path) {
         let entries = access_log::entries(log).ok()?;
         let decisions = entries.iter().rev().filter_map(access_log::decision);
         let mut explanations = decisions.filter_map(|json| serde_json::from_value::<Explanation>(json).ok());
-        explanations.find(|explanation| !explanation.excluded.is_empty())
+        explanations.find(|explanation| !explanation.main.excluded.is_empty())
     };
     match wait::until("the access log has a decision", Duration::from_secs(15), look).await {
         Ok(explanation) => {

@@ -2,12 +2,14 @@
 //! be wrong ([`PoolSpec`]). All faults are reported at once, each as `path: value: reason`.
 
 mod compile;
+mod entry;
+mod profiles;
 pub mod raw;
 mod read;
 
 use std::collections::BTreeMap;
 
-use headroom_scheduling::{Invalid, Profile};
+use headroom_scheduling::{Invalid, Scheduler};
 
 pub use compile::compile;
 pub use read::read;
@@ -40,7 +42,11 @@ pub struct PoolSpec {
     /// Its name.
     pub name: String,
     /// How an endpoint is chosen.
-    pub profile: Profile,
+    pub scheduler: Scheduler,
+    /// The request headers that it reads, in lower case.
+    pub headers: Vec<String>,
+    /// Whether a filter asks which endpoints' requests fail.
+    pub watches_failures: bool,
     /// What to do before anything is known.
     pub on_no_data: raw::OnNoData,
     /// Longest request body, bytes.

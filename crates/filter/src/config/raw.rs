@@ -60,7 +60,8 @@ pub struct Pool {
     /// balancing policy. Default: the cluster of the pool's name.
     #[serde(default)]
     pub clusters: Vec<String>,
-    /// Who may and who should serve, applied in this order.
+    /// Who may and who should serve, applied in this order. With `scorers` and `picker` the short form of a
+    /// pool's scheduler: one profile, named `default`.
     #[serde(default)]
     pub filters: Vec<PluginEntry>,
     /// How good an endpoint is. Default: queue-scorer and kv-cache-utilization-scorer with weight 2,
@@ -70,6 +71,20 @@ pub struct Pool {
     /// How the choice is made. Default `max-score-picker`.
     #[serde(default)]
     pub picker: Option<PluginEntry>,
+    /// All plugins, by name: llm-d's form of a pool's scheduler, in place of `filters`, `scorers` and
+    /// `picker`. A profile handler among them says which profiles run; without one there is one profile.
+    #[serde(default)]
+    pub plugins: Vec<PluginEntry>,
+    /// The profiles. Default: one, named `default`, of all filters, scorers and pickers among `plugins` in
+    /// their order.
+    #[serde(default)]
+    pub scheduling_profiles: Vec<SchedulingProfile>,
+    /// Share of the requests, 0 to 1, that go to an endpoint that answers the companion's scrapes but
+    /// reports no value for a scorer, or that reports load although this proxy has no request there: so
+    /// that one that is cold, or whose gauges are frozen, is not left alone for ever. At most one such
+    /// request at a time; an endpoint that is not scraped gets none. Default 0.02.
+    #[serde(default = "default_exploration")]
+    pub exploration_probability: f64,
     /// How old a value may be, by attribute, for instance `{"WaitingQueueSize": "2s"}`; older values
     /// are missing. Default: the attribute's own limit.
     #[serde(default)]
@@ -87,8 +102,36 @@ pub struct Pool {
     pub explain: Explain,
 }
 
+const fn default_exploration() -> f64 {
+    0.02
+}
+
 const fn default_max_body_bytes() -> u64 {
     16 * 1024 * 1024
+}
+
+/// A profile of llm-d's form: filters in this order, weighted scorers, at most one picker.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SchedulingProfile {
+    /// Its name.
+    pub name: String,
+    /// Its plugins.
+    #[serde(default)]
+    pub plugins: Vec<PluginReference>,
+}
+
+/// A plugin of a profile.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PluginReference {
+    /// The name of one of `plugins`.
+    pub plugin_ref: String,
+    /// For scorers: the factor of their scores, from 0. Default 1.
+    #[serde(default)]
+    pub weight: Option<f64>,
 }
 
 /// What to do with requests while no endpoint of a pool is known: before the feed's first word, or when

@@ -30,7 +30,7 @@ fn the_short_form_works_as_it_stands() {
         ],
     }));
     let config = Config::parse(config.to_string().as_bytes()).expect("valid");
-    let profile = &config.pools[0].profile;
+    let profile = &config.pools[0].scheduler.profiles[0];
     let scorers: Vec<_> = profile.scorers.iter().map(|s| (s.name.as_str(), s.weight)).collect();
     assert_eq!(scorers, [("gpu-headroom", 1.0), ("queue-pressure", 1.0), ("queue-scorer", 2.0)]);
     assert_eq!(config.clusters.get("qwen"), Some(&0));
@@ -39,7 +39,7 @@ fn the_short_form_works_as_it_stands() {
 #[test]
 fn a_pool_that_says_nothing_of_scheduling_has_the_default_scorers() {
     let config = Config::parse(pool(&json!({"name": "p"})).to_string().as_bytes()).expect("valid");
-    assert_eq!(config.pools[0].profile.scorers.len(), 4);
+    assert_eq!(config.pools[0].scheduler.profiles[0].scorers.len(), 4);
 }
 
 #[test]
@@ -69,13 +69,13 @@ fn all_faults_are_reported_at_once_with_path_value_and_reason() {
         "feed.cluster: \"\": must name",
         "feed.silence: 1s: must be at least 2s",
         "pools[0].clusters[1]: \"x\": is already scheduled",
-        "pools[0].filters[0].type: \"gpu-utilisation-filter\": unknown type; known here are endpoint-attribute-filter",
+        "pools[0].filters[0].type: \"gpu-utilisation-filter\": unknown type; known here are context-length-aware, decode-filter",
         "pools[0].filters[1].maxPercent: 900: must be between 0 and 100",
         "pools[0].filters[2].maxPercnt: 90: unknown field",
         "pools[0].scorers[0].weight: -1: must be",
         "pools[0].scorers[1].type: must name",
         "pools[1].name: \"a\": is the name of an earlier pool",
-        "pools[1].picker.weight: a picker has no weight",
+        "pools[1].picker.weight: 2: a picker has no weight",
     ] {
         assert!(errors.iter().any(|error| error.starts_with(part)), "{part} in {errors:#?}");
     }
@@ -102,5 +102,5 @@ fn what_is_not_json_or_has_no_pools_is_refused() {
     assert!(errors(&json!({"feed": {"cluster": "c"}, "pools": []}))[0].starts_with("pools: []: must have"));
     assert!(errors(&json!({"pools": []}))[0].starts_with("feed.cluster: "));
     let twice = pool(&json!({"name": "p", "scorers": [{"type": "queue-scorer"}, {"type": "queue-scorer"}]}));
-    assert!(errors(&twice)[0].contains("two plugins of a pool have this name"));
+    assert!(errors(&twice)[0].contains("two scorers have this name"));
 }

@@ -60,7 +60,14 @@ impl World {
     }
 
     fn env(&mut self) -> Env<'_> {
-        Env { shared: &self.shared, stats: &self.stats, workers: &self.workers, now: NOW, rng: &mut self.rng }
+        Env {
+            shared: &self.shared,
+            stats: &self.stats,
+            workers: &self.workers,
+            now: NOW,
+            rng: &mut self.rng,
+            secret: b"secret",
+        }
     }
 
     fn requests(&self, outcome: &str) -> i64 {
@@ -69,7 +76,11 @@ impl World {
 }
 
 fn chat(length: u64) -> Head<'static> {
-    Head { method: "POST", path: "/v1/chat/completions", content_length: Some(length), end_of_stream: false }
+    Head { method: "POST", path: "/v1/chat/completions", content_length: Some(length), ..Head::default() }
+}
+
+fn ok(upstream: &str) -> Response<'_> {
+    Response { upstream: Some(upstream), status: Some(200) }
 }
 
 fn status(action: &Action) -> u32 {
@@ -83,17 +94,17 @@ fn status(action: &Action) -> u32 {
 fn a_request_goes_to_the_shortest_queue_and_is_counted_until_it_ends() {
     let mut world = World::new(&json!({"name": "p", "scorers": [{"type": "queue-scorer"}]})).fed();
     let mut exchange = world.exchange();
-    assert_eq!(exchange.on_request_headers(&chat(20), &mut world.env()), Action::AwaitBody);
+    assert_eq!(exchange.on_request_headers(chat(20), &mut world.env()), Action::AwaitBody);
     let action = exchange.on_request_body(br#"{"model":"m"}"#, &mut world.env());
     let list = "10.0.0.2:8000,10.0.0.1:8000,10.0.0.2:8000,10.0.0.1:8000";
-    assert_eq!(action, Action::Send { destination: list.to_owned() });
+    assert_eq!(action, Action::Send { destination: list.to_owned(), headers: vec![] });
     assert_eq!(world.workers.inflight.requests("p", &address(2)), 1);
     let decision: Explanation =
         serde_json::from_str(exchange.decision_for_log().expect("shown")).expect("reads back");
-    assert_eq!(decision.candidates.len(), 2);
-    exchange.on_response_headers(Some("10.0.0.2:8000"), &mut world.env());
-    exchange.on_end(&world.env());
-    exchange.on_end(&world.env());
+    assert_eq!(decision.main.candidates.len(), 2);
+    exchange.on_response_headers(&ok("10.0.0.2:8000"), &mut world.env());
+    exchange.on_end(false, &world.env());
+    exchange.on_end(false, &world.env());
     assert_eq!(world.workers.inflight.requests("p", &address(2)), 0);
     assert_eq!(world.requests("scheduled"), 1);
 }
@@ -103,7 +114,7 @@ fn the_endpoint_that_serves_after_a_retry_is_the_one_charged() {
     let mut world = World::new(&json!({"name": "p", "scorers": [{"type": "queue-scorer"}]})).fed();
     let mut exchange = world.exchange();
     exchange.on_request_body(br#"{"model":"m"}"#, &mut world.env());
-    exchange.on_response_headers(Some("10.0.0.1:8000"), &mut world.env());
+    exchange.on_response_headers(&ok("10.0.0.1:8000"), &mut world.env());
     assert_eq!(
         (
             world.workers.inflight.requests("p", &address(1)),
@@ -126,7 +137,7 @@ fn requests_without_a_body_to_read_are_scheduled_at_once() {
         Head { method: "POST", path: "/v1/files", content_length: Some(1 << 40), ..Head::default() },
         Head::default(),
     ] {
-        let action = world.exchange().on_request_headers(&head, &mut world.env());
+        let action = world.exchange().on_request_headers(head.clone(), &mut world.env());
         assert!(matches!(action, Action::Send { .. }), "{head:?}: {action:?}");
     }
 }
@@ -135,7 +146,7 @@ fn requests_without_a_body_to_read_are_scheduled_at_once() {
 fn what_cannot_be_read_gets_a_clear_4xx() {
     let mut world = World::new(&json!({"name": "p", "maxBodyBytes": 100})).fed();
     let mut exchange = world.exchange();
-    assert_eq!(status(&exchange.on_request_headers(&chat(101), &mut world.env())), 413);
+    assert_eq!(status(&exchange.on_request_headers(chat(101), &mut world.env())), 413);
     assert_eq!(exchange.on_request_body_growing(100, &mut world.env()), Action::AwaitBody);
     let action = exchange.on_request_body_growing(101, &mut world.env());
     assert!(
@@ -145,7 +156,7 @@ fn what_cannot_be_read_gets_a_clear_4xx() {
         assert_eq!(status(&exchange.on_request_body(body, &mut world.env())), 400);
     }
     let empty = Head { end_of_stream: true, ..chat(0) };
-    assert_eq!(status(&exchange.on_request_headers(&empty, &mut world.env())), 400);
+    assert_eq!(status(&exchange.on_request_headers(empty, &mut world.env())), 400);
     assert_eq!((world.requests("too_large"), world.requests("bad_request")), (2, 5));
 }
 

@@ -3,17 +3,13 @@
 use headroom_datalayer::SpanText;
 use serde::Deserialize;
 
-use crate::{
-    AttributeSource, BuildContext, Context, Filter, Invalid, OnMissing, Plugin, Reason, Strength, Verdict,
-};
+use crate::limit::{self, Limit, Operator, Quantity};
+use crate::{AttributeSource, BuildContext, Context, Filter, Invalid, OnMissing, Plugin, Strength, Verdict};
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct EndpointAttributeFilter {
-    pub(super) source: AttributeSource,
-    pub(super) operator: Operator,
-    pub(super) limit: f64,
-    pub(super) on_missing: OnMissing,
+    pub(super) limit: Limit,
     pub(super) fallback_on_empty: bool,
 }
 
@@ -28,7 +24,7 @@ pub struct Params {
     /// The comparison that a kept endpoint meets.
     algorithm: Comparison,
     /// What to do with endpoints without a value. Default `neutral`.
-    #[serde(default = "default_on_missing")]
+    #[serde(default = "limit::neutral")]
     on_missing: OnMissing,
     /// Whether the least bad of the excluded serve when nobody meets the comparison; else such
     /// requests are rejected with 429. Default false.
@@ -64,56 +60,9 @@ struct Threshold {
     value: f64,
 }
 
-/// How a value must compare with the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) enum Operator {
-    /// `<`
-    LessThan,
-    /// `<=`
-    LessThanOrEqual,
-    /// `>`
-    GreaterThan,
-    /// `>=`
-    GreaterThanOrEqual,
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-}
-
-impl Operator {
-    #[expect(clippy::float_cmp, reason = "the operator that was asked for is exact equality")]
-    fn met(self, value: f64, limit: f64) -> bool {
-        match self {
-            Self::LessThan => value < limit,
-            Self::LessThanOrEqual => value <= limit,
-            Self::GreaterThan => value > limit,
-            Self::GreaterThanOrEqual => value >= limit,
-            Self::Equal => value == limit,
-            Self::NotEqual => value != limit,
-        }
-    }
-
-    const fn sign(self) -> &'static str {
-        match self {
-            Self::LessThan => "<",
-            Self::LessThanOrEqual => "<=",
-            Self::GreaterThan => ">",
-            Self::GreaterThanOrEqual => ">=",
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-        }
-    }
-}
-
-const fn default_on_missing() -> OnMissing {
-    OnMissing::Neutral
-}
-
 impl Plugin for EndpointAttributeFilter {
     const TYPE: &'static str = "endpoint-attribute-filter";
-    const SUMMARY: &'static str = "Keeps endpoints whose attribute compares with a threshold as asked.";
+    const SUMMARY: &'static str = "Keeps endpoints whose attribute compares with a threshold as asked; what this proxy sent since the measurement counts into a number of requests.";
     type Params = Params;
 
     fn build(params: Params, cx: &BuildContext<'_>) -> Result<Self, Vec<Invalid>> {
@@ -123,28 +72,22 @@ impl Plugin for EndpointAttributeFilter {
             invalid.push(Invalid::new("attribute", "\"\"", "must name an attribute"));
         }
         if !threshold.value.is_finite() {
-            invalid.push(Invalid::new(
-                "algorithm.threshold.value",
-                threshold.value,
-                "must be a finite number",
-            ));
+            let path = "algorithm.threshold.value";
+            invalid.push(Invalid::new(path, threshold.value, "must be a finite number"));
         }
         if !invalid.is_empty() {
             return Err(invalid);
         }
+        let source = AttributeSource::new(&params.attribute, params.max_age, cx);
         Ok(Self {
-            source: AttributeSource::new(&params.attribute, params.max_age, cx),
-            operator: threshold.operator,
-            limit: threshold.value,
-            on_missing: params.on_missing,
+            limit: Limit {
+                quantity: Quantity::Attribute(source),
+                operator: threshold.operator,
+                limit: threshold.value,
+                on_missing: params.on_missing,
+            },
             fallback_on_empty: params.fallback_on_empty,
         })
-    }
-}
-
-impl EndpointAttributeFilter {
-    fn wanted(&self) -> String {
-        format!("{} {}", self.operator.sign(), self.limit)
     }
 }
 
@@ -153,33 +96,17 @@ impl Filter for EndpointAttributeFilter {
         if self.fallback_on_empty { Strength::Soft } else { Strength::Strict }
     }
 
-    fn constraint(&self) -> String {
-        format!("with {} {}", self.source.name, self.wanted())
+    fn constraint(&self, _cx: &Context<'_>) -> String {
+        format!("with {} {}", self.limit.name(), self.limit.wanted())
     }
 
     fn judge(&self, cx: &Context<'_>, candidates: &[usize]) -> Vec<Verdict> {
-        let column = self.source.column(cx.snapshot);
-        let judge = |endpoint: &usize| match self.source.read(cx, column, *endpoint) {
-            Ok(measured) if self.operator.met(measured.value, self.limit) => Verdict::Keep,
-            Ok(measured) => Verdict::Drop {
-                reason: Reason::Limit {
-                    attribute: self.source.name.clone(),
-                    value: measured.value,
-                    wanted: self.wanted(),
-                    age: measured.age,
-                },
-                excess: Some((measured.value - self.limit).abs()),
-            },
-            Err(why) => match self.on_missing {
-                OnMissing::Pass => Verdict::Keep,
-                OnMissing::Neutral => Verdict::Undecided(why),
-                OnMissing::Exclude | OnMissing::Worst => Verdict::Drop {
-                    reason: Reason::Unmeasured { attribute: self.source.name.clone(), why },
-                    excess: None,
-                },
-            },
-        };
-        candidates.iter().map(judge).collect()
+        let column = self.limit.column(cx);
+        candidates.iter().map(|&endpoint| self.limit.judge(cx, column, endpoint)).collect()
+    }
+
+    fn grounds(&self, cx: &Context<'_>, endpoint: usize) -> String {
+        self.limit.describe(cx, endpoint)
     }
 }
 

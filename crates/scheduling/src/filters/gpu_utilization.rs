@@ -3,7 +3,8 @@
 use headroom_datalayer::SpanText;
 use serde::Deserialize;
 
-use super::endpoint_attribute::{EndpointAttributeFilter, Operator};
+use super::endpoint_attribute::EndpointAttributeFilter;
+use crate::limit::{self, Limit, Operator, Quantity};
 use crate::{AttributeSource, BuildContext, Context, Filter, Invalid, OnMissing, Plugin, Strength, Verdict};
 
 /// See the module.
@@ -23,7 +24,7 @@ pub struct Params {
     #[serde(default = "default_fallback")]
     fallback_on_empty: bool,
     /// What to do with endpoints whose utilisation is not known. Default `neutral`.
-    #[serde(default = "default_on_missing")]
+    #[serde(default = "limit::neutral")]
     on_missing: OnMissing,
     /// A value older than this is missing, for instance `10s`. Default: the pool's, else the
     /// attribute's limit.
@@ -36,10 +37,6 @@ const fn default_fallback() -> bool {
     true
 }
 
-const fn default_on_missing() -> OnMissing {
-    OnMissing::Neutral
-}
-
 impl Plugin for GpuUtilizationFilter {
     const TYPE: &'static str = "gpu-utilization-filter";
     const SUMMARY: &'static str =
@@ -50,11 +47,14 @@ impl Plugin for GpuUtilizationFilter {
         if !(0.0..=100.0).contains(&params.max_percent) {
             return Err(vec![Invalid::new("maxPercent", params.max_percent, "must be between 0 and 100")]);
         }
+        let source = AttributeSource::new("custom.gpu_utilization_percent", params.max_age, cx);
         Ok(Self(EndpointAttributeFilter {
-            source: AttributeSource::new("custom.gpu_utilization_percent", params.max_age, cx),
-            operator: Operator::LessThanOrEqual,
-            limit: params.max_percent,
-            on_missing: params.on_missing,
+            limit: Limit {
+                quantity: Quantity::Attribute(source),
+                operator: Operator::LessThanOrEqual,
+                limit: params.max_percent,
+                on_missing: params.on_missing,
+            },
             fallback_on_empty: params.fallback_on_empty,
         }))
     }
@@ -65,11 +65,15 @@ impl Filter for GpuUtilizationFilter {
         self.0.strength()
     }
 
-    fn constraint(&self) -> String {
-        format!("with GPU utilization at most {} percent", self.0.limit)
+    fn constraint(&self, _cx: &Context<'_>) -> String {
+        format!("with GPU utilization at most {} percent", self.0.limit.limit)
     }
 
     fn judge(&self, cx: &Context<'_>, candidates: &[usize]) -> Vec<Verdict> {
         self.0.judge(cx, candidates)
+    }
+
+    fn grounds(&self, cx: &Context<'_>, endpoint: usize) -> String {
+        self.0.grounds(cx, endpoint)
     }
 }

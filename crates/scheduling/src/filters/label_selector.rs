@@ -61,7 +61,7 @@ impl Filter for LabelSelectorFilter {
         Strength::Hard
     }
 
-    fn constraint(&self) -> String {
+    fn constraint(&self, _cx: &Context<'_>) -> String {
         format!("with labels {}", self.selector)
     }
 
@@ -77,5 +77,13 @@ impl Filter for LabelSelectorFilter {
             }
         };
         candidates.iter().map(judge).collect()
+    }
+
+    fn grounds(&self, cx: &Context<'_>, endpoint: usize) -> String {
+        let label = |key: &str| match cx.label(endpoint, key) {
+            Some(value) => format!("{key}={value}"),
+            None => format!("no {key}"),
+        };
+        self.selector.keys().map(label).collect::<Vec<_>>().join(", ")
     }
 }

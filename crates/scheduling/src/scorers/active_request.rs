@@ -47,7 +47,7 @@ impl Plugin for ActiveRequestScorer {
 
 impl Scorer for ActiveRequestScorer {
     fn score(&self, cx: &Context<'_>, candidates: &[usize]) -> Vec<Opinion> {
-        let counts: Vec<u32> = candidates.iter().map(|&endpoint| cx.load.requests(endpoint)).collect();
+        let counts: Vec<u32> = candidates.iter().map(|&endpoint| cx.local.load.requests(endpoint)).collect();
         let max = f64::from(counts.iter().copied().max().unwrap_or_default());
         counts
             .into_iter()

@@ -1,6 +1,6 @@
 //! `endpoint-attribute-scorer`: any numeric attribute, placed in a fixed or an adaptive range.
 
-use headroom_datalayer::{AttributeRef, SpanText, well_known};
+use headroom_datalayer::SpanText;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -150,7 +150,6 @@ impl Plugin for EndpointAttributeScorer {
         }
         let source = AttributeSource::new(&params.attribute_key, params.max_age, cx);
         Ok(Self(Reported {
-            counts_requests: counts_requests(&source.attribute),
             source,
             on_missing: params.on_missing,
             range,
@@ -160,11 +159,6 @@ impl Plugin for EndpointAttributeScorer {
             },
         }))
     }
-}
-
-/// Queue and running sizes grow by what is sent, whichever scorer reads them.
-fn counts_requests(attribute: &AttributeRef) -> bool {
-    [well_known::WAITING_QUEUE_SIZE, well_known::RUNNING_REQUESTS_SIZE].contains(&attribute.key.as_str())
 }
 
 impl Scorer for EndpointAttributeScorer {

@@ -21,7 +21,6 @@ impl Plugin for KvCacheUtilizationScorer {
             on_missing: params.on_missing,
             range: Range::Fixed { min: 0.0, max: 1.0 },
             direction: Direction::LowerIsBetter,
-            counts_requests: false,
         }))
     }
 }

@@ -8,7 +8,7 @@ use headroom_datalayer::SpanText;
 use serde::Deserialize;
 
 use super::range::{Direction, Range, place};
-use crate::{AttributeSource, BuildContext, Context, Input, OnMissing, Opinion, scorer};
+use crate::{AttributeSource, BuildContext, Context, Input, Measured, OnMissing, Opinion, scorer};
 
 /// Parameters of scorers on a reported attribute.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -36,8 +36,6 @@ pub(super) struct Reported {
     pub(super) on_missing: OnMissing,
     pub(super) range: Range,
     pub(super) direction: Direction,
-    /// Whether the attribute is a number of requests, to which those sent since are added.
-    pub(super) counts_requests: bool,
 }
 
 impl Reported {
@@ -48,34 +46,32 @@ impl Reported {
             on_missing: params.on_missing,
             range: Range::Adaptive,
             direction: Direction::LowerIsBetter,
-            counts_requests: true,
         }
     }
 
     pub(super) fn score(&self, cx: &Context<'_>, candidates: &[usize]) -> Vec<Opinion> {
-        let column = self.source.column(cx.snapshot);
-        let inputs: Vec<Input> = candidates
-            .iter()
-            .map(|&endpoint| match self.source.read(cx, column, endpoint) {
-                Ok(measured) => {
-                    let sent_since = if self.counts_requests {
-                        cx.load.requests_since(endpoint, measured.measured_at)
-                    } else {
-                        0
-                    };
-                    Input::Measured { value: measured.value, sent_since, age: measured.age }
-                }
-                Err(why) => Input::Unmeasured(why),
-            })
-            .collect();
-        let values: Vec<Option<f64>> = inputs
-            .iter()
-            .map(|input| match input {
-                Input::Measured { value, sent_since, .. } => Some(value + f64::from(*sent_since)),
-                Input::Counted(_) | Input::Unmeasured(_) => None,
-            })
-            .collect();
+        let readings = read(&self.source, cx, candidates);
+        let values: Vec<Option<f64>> = readings.iter().map(|(value, _)| *value).collect();
+        let inputs = readings.into_iter().map(|(_, input)| input);
         let scored = place(&values, self.range, self.direction).into_iter().zip(inputs).collect();
         scorer::complete(scored, self.on_missing)
     }
+}
+
+/// The candidates' values as of this moment, and what they were made from.
+pub(super) fn read(
+    source: &AttributeSource,
+    cx: &Context<'_>,
+    candidates: &[usize],
+) -> Vec<(Option<f64>, Input)> {
+    let column = source.column(cx.snapshot);
+    let read = |&endpoint: &usize| match source.read(cx, column, endpoint) {
+        Ok(measured) => {
+            let Measured { value, sent_since, age } = measured;
+            let counts_requests = source.counts_requests;
+            (Some(measured.total()), Input::Measured { value, sent_since, age, counts_requests })
+        }
+        Err(why) => (None, Input::Unmeasured(why)),
+    };
+    candidates.iter().map(read).collect()
 }

@@ -2,8 +2,8 @@ use headroom_datalayer::Timestamp;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{NOW, Sent, build, pool, try_build, with};
-use crate::{NoLoad, Plugin, Scorer};
+use crate::testing::{Known, NOW, build, pool, try_build, with};
+use crate::{Plugin, Scorer};
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
@@ -17,7 +17,7 @@ fn scores<S: Plugin + Scorer>(
     parameters: serde_json::Value,
     attribute: &str,
     values: Values<'_>,
-    load: &Sent,
+    load: &Known,
 ) -> Vec<f64> {
     let scorer: S = build(parameters);
     let candidates: Vec<usize> = (0..values.len()).collect();
@@ -27,7 +27,7 @@ fn scores<S: Plugin + Scorer>(
 
 #[test]
 fn reported_sizes_score_by_llm_ds_formulas() {
-    let none = Sent::default();
+    let none = Known::default();
     for (values, want) in [
         (vec![fresh(10.0), fresh(5.0), fresh(0.0)], vec![0.0, 0.5, 1.0]),
         (vec![fresh(5.0), fresh(5.0)], vec![1.0, 1.0]),
@@ -56,7 +56,7 @@ fn reported_sizes_score_by_llm_ds_formulas() {
 #[test]
 fn an_idle_reading_that_has_expired_does_not_win() {
     let values = [Some((0.0, 30_000)), fresh(4.0), fresh(6.0)];
-    let got = scores::<QueueScorer>(json!({"maxAge": "2s"}), "WaitingQueueSize", &values, &Sent::default());
+    let got = scores::<QueueScorer>(json!({"maxAge": "2s"}), "WaitingQueueSize", &values, &Known::default());
     assert_eq!(got, [0.0, 1.0, 0.0]);
 }
 
@@ -65,7 +65,7 @@ fn the_rule_for_missing_values_can_be_chosen() {
     let values = [fresh(0.0), fresh(4.0), fresh(8.0), None];
     for (rule, want) in [("worst", 0.0), ("exclude", 0.0), ("neutral", 0.5), ("pass", 1.0)] {
         let got =
-            scores::<QueueScorer>(json!({"onMissing": rule}), "WaitingQueueSize", &values, &Sent::default());
+            scores::<QueueScorer>(json!({"onMissing": rule}), "WaitingQueueSize", &values, &Known::default());
         assert_eq!(got.last(), Some(&want), "{rule}");
     }
 }
@@ -73,7 +73,7 @@ fn the_rule_for_missing_values_can_be_chosen() {
 #[test]
 fn requests_sent_after_the_measurement_are_added_to_it() {
     let before = Timestamp::from_micros(NOW.as_micros() - 20_000);
-    let load = Sent(vec![vec![NOW, NOW, before], vec![]]);
+    let load = Known { sent: vec![vec![NOW, NOW, before], vec![]], ..Known::default() };
     let values = [fresh(0.0), fresh(1.0)];
     assert_eq!(scores::<QueueScorer>(json!({}), "WaitingQueueSize", &values, &load), [0.0, 1.0]);
     let by_key =
@@ -83,7 +83,6 @@ fn requests_sent_after_the_measurement_are_added_to_it() {
 
 #[test]
 fn active_requests_score_by_llm_ds_formula() {
-    let load = |counts: &[usize]| Sent(counts.iter().map(|n| vec![NOW; *n]).collect());
     for (parameters, counts, want) in [
         (json!({}), [0, 0, 0], [1.0, 1.0, 1.0]),
         (json!({}), [3, 0, 6], [0.5, 1.0, 0.0]),
@@ -91,7 +90,12 @@ fn active_requests_score_by_llm_ds_formula() {
         (json!({"idleThreshold": 1, "maxBusyScore": 0.5}), [1, 2, 0], [1.0, 0.0, 1.0]),
         (json!({"maxBusyScore": 0.0}), [1, 0, 1], [0.0, 1.0, 0.0]),
     ] {
-        let got = scores::<ActiveRequestScorer>(parameters.clone(), "x", &[None, None, None], &load(&counts));
+        let got = scores::<ActiveRequestScorer>(
+            parameters.clone(),
+            "x",
+            &[None, None, None],
+            &Known::sent(&counts),
+        );
         assert_eq!(got, want, "{parameters} {counts:?}");
     }
     assert!(
@@ -106,7 +110,7 @@ fn an_attribute_scores_in_a_fixed_or_an_adaptive_range() {
     let algorithm = |kind: &str, normalization: serde_json::Value| json!({"attributeKey": "x", "algorithm": {"type": kind, "normalization": normalization}});
     let lower = "linear_lower_is_better";
     let fixed = json!({"fixedRange": {"min": 0, "max": 10}});
-    let none = Sent::default();
+    let none = Known::default();
     for (parameters, values, want) in [
         (algorithm(lower, json!("adaptiveRange")), [fresh(10.0), None, fresh(0.0)], [0.0, 0.0, 1.0]),
         (
@@ -143,8 +147,10 @@ fn an_attribute_scores_in_a_fixed_or_an_adaptive_range() {
 #[test]
 fn nothing_known_of_anybody_is_no_reason_to_prefer_one() {
     assert_eq!(
-        scores::<QueueScorer>(json!({}), "other", &[fresh(1.0), fresh(2.0)], &Sent::default()),
+        scores::<QueueScorer>(json!({}), "other", &[fresh(1.0), fresh(2.0)], &Known::default()),
         [0.0, 0.0]
     );
-    with(&pool("x", &[]), &NoLoad, |cx| assert!(build::<QueueScorer>(json!({})).score(cx, &[]).is_empty()));
+    with(&pool("x", &[]), &Known::default(), |cx| {
+        assert!(build::<QueueScorer>(json!({})).score(cx, &[]).is_empty())
+    });
 }

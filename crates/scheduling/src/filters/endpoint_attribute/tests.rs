@@ -1,19 +1,18 @@
 use serde_json::json;
 
 use super::*;
-use crate::NoLoad;
-use crate::testing::{build, pool, try_build, with};
+use crate::testing::{Known, build, pool, try_build, with};
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn kept(filter: &EndpointAttributeFilter, values: &[Option<(f64, u64)>]) -> String {
     let snapshot = pool("x", values);
     let candidates: Vec<usize> = (0..values.len()).collect();
-    with(&snapshot, &NoLoad, |cx| filter.judge(cx, &candidates))
+    with(&snapshot, &Known::default(), |cx| filter.judge(cx, &candidates))
         .into_iter()
         .map(|verdict| match verdict {
             Verdict::Keep => 'k',
-            Verdict::Undecided(_) => '?',
+            Verdict::Undecided { .. } => '?',
             Verdict::Drop { .. } => '-',
         })
         .collect()

@@ -7,6 +7,8 @@ use crate::{Plugin, Scorer};
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
+mod affinity;
+
 type Values<'a> = &'a [Option<(f64, u64)>];
 
 fn fresh(value: f64) -> Option<(f64, u64)> {

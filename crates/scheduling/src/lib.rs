@@ -60,4 +60,6 @@ pub use score::Score;
 pub use scorer::{Input, Opinion, Scorer};
 
 #[cfg(test)]
+mod field_reports;
+#[cfg(test)]
 mod testing;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod admin;
+mod cli;
 mod clock;
 mod config;
 mod extract;
@@ -32,6 +33,12 @@ enum Command {
     Serve(serve::Args),
     /// Stand in for a GPU fleet: model servers with a queueing model, and a GPU exporter.
     FakePool(fake_pool::Args),
+    /// Check configs: the plugin's, llm-d's, the companion's, or one of Envoy or Istio that contains the plugin's.
+    Check(cli::check::Args),
+    /// Turn llm-d's EndpointPickerConfig into the plugin's config.
+    Import(cli::import::Args),
+    /// Say which endpoint a request would go to, and why.
+    Explain(cli::explain::Args),
 }
 
 /// Does what the command line says and tells how it went.
@@ -40,6 +47,9 @@ pub async fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args).await,
         Command::FakePool(args) => fake_pool::run(args).await,
+        Command::Check(args) => return cli::emit(&cli::check::run(&args)),
+        Command::Import(args) => return cli::emit(&cli::import::run(&args)),
+        Command::Explain(args) => return cli::emit(&cli::explain::run(&args)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

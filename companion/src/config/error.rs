@@ -57,7 +57,7 @@ impl ConfigErrors {
         self.0.is_empty()
     }
 
-    #[cfg(test)]
+    /// The errors, in the order they were found.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ConfigError> {
         self.0.iter()
     }

@@ -103,7 +103,6 @@ pub(crate) fn load(path: &Path) -> Result<Config, ConfigErrors> {
 ///
 /// # Errors
 /// When it is not valid, with everything that is wrong.
-#[cfg(test)]
 pub(crate) fn parse(text: &str) -> Result<Config, ConfigErrors> {
     read::parse(text, compile::compile)
 }

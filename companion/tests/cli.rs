@@ -1,0 +1,217 @@
+//! The commands that read files, as a shell runs them.
+
+#![expect(clippy::expect_used, reason = "a helper of tests may fail as they do")]
+
+use std::path::Path;
+use std::process::Command;
+
+use headroom_filter::config::Config;
+use serde_json::Value;
+
+/// Runs `headroom` in the package's folder; its exit code, stdout and stderr.
+fn headroom(arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_headroom"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("the binary runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+}
+
+fn assert_has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part}\nis not in\n{text}");
+    }
+}
+
+const EXAMPLE: [&str; 7] = [
+    "explain",
+    "--config",
+    "examples/explain/plugin.json",
+    "--snapshot",
+    "examples/explain/snapshot.json",
+    "--request",
+    "examples/explain/request.json",
+];
+
+#[test]
+fn check_takes_every_config_that_ships() {
+    let (code, stdout, stderr) = headroom(&[
+        "check",
+        "../envoy/envoy.yaml",
+        "../envoy/envoy-ecds.yaml",
+        "../envoy/ecds.yaml",
+        "examples/explain/plugin.json",
+        "tests/check/short-form.yaml",
+    ]);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+    assert_has(
+        &stdout,
+        &[
+            "../envoy/envoy.yaml: ok (Envoy config)",
+            "../envoy/envoy-ecds.yaml: warning: takes the filter's config from a discovery service",
+            "examples/explain/plugin.json: ok (plugin config)",
+            "tests/check/short-form.yaml: ok (pool in the short form)",
+        ],
+    );
+}
+
+#[test]
+fn check_prints_every_fault_with_its_place() {
+    let (code, stdout, _) = headroom(&["check", "tests/check/plugin-faults.json"]);
+    assert_eq!(code, 1);
+    let at = "tests/check/plugin-faults.json: ";
+    for line in [
+        "error: pools[0].name: \"name\": this key is given twice",
+        "error: pools[0].filters[0].maxPercent: 900",
+        "error: pools[0].scorers[0].type: \"qeue-scorer\": unknown type; known here are active-request-scorer",
+        "warning: pools[0].maxAge.WaitingQueuSize: \"WaitingQueuSize\": is no attribute that is known here; was \"WaitingQueueSize\" meant?",
+        "warning: pools[0].scorers[1].attributeKey: \"gpuutilization\"",
+    ] {
+        assert_has(&stdout, &[&format!("{at}{line}")]);
+    }
+    assert!(!stdout.contains("ok ("), "{stdout}");
+}
+
+#[test]
+fn check_looks_into_istio_and_knows_the_companion() {
+    let (code, stdout, _) = headroom(&["check", "tests/check/istio.yaml", "tests/check/companion.yaml"]);
+    assert_eq!(code, 1);
+    let inside = "document 2.spec.configPatches[0].patch.value.typed_config.config.configuration.value: ";
+    assert_has(
+        &stdout,
+        &[
+            &format!("istio.yaml: error: {inside}feed.cluster: \"cluster\": this key is given twice"),
+            &format!("istio.yaml: error: {inside}pools[0].picker.type: \"best-picker\": unknown type"),
+            "companion.yaml: error: pools[0].endpoints[1].address: \"10.0.0.5\": ",
+        ],
+    );
+    assert!(!stdout.contains("document 1"), "{stdout}");
+}
+
+#[test]
+fn what_cannot_be_read_is_2_and_the_rest_is_checked() {
+    let (code, stdout, stderr) = headroom(&["check", "no-such-file", "examples/explain/plugin.json"]);
+    assert_eq!(code, 2);
+    assert_has(&stderr, &["no-such-file: cannot be read"]);
+    assert_has(&stdout, &["plugin.json: ok"]);
+    assert_eq!(headroom(&["check"]).0, 2);
+    assert_eq!(headroom(&["import", "no-such-file"]).0, 2);
+    let (code, stdout, _) = headroom(&["check", "tests/cli.rs"]);
+    assert_eq!(code, 1, "{stdout}");
+}
+
+#[test]
+fn every_sample_of_llm_d_imports_without_hand_edits() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let path = path.to_str().expect("UTF-8");
+        let (code, stdout, stderr) = headroom(&["import", path, "--pool", "qwen"]);
+        assert_eq!(code, 0, "{stderr}");
+        let config = Config::parse(stdout.as_bytes()).expect("compiles");
+        assert_eq!(config.pools[0].name, "qwen");
+        assert!(stderr.lines().all(|line| line.contains(": warning: ")), "{stderr}");
+        assert_eq!(headroom(&["check", path]).0, 0);
+        seen += 1;
+    }
+    assert_eq!(seen, 6);
+}
+
+#[test]
+fn import_keeps_weights_and_says_what_it_leaves_out() {
+    let (_, stdout, _) = headroom(&["import", "tests/import/prefix-queue-kv.yaml"]);
+    let config = Config::parse(stdout.as_bytes()).expect("compiles");
+    let scorers = &config.pools[0].scheduler.profiles[0].scorers;
+    let weights: Vec<(&str, f64)> =
+        scorers.iter().map(|scorer| (scorer.name.as_str(), scorer.weight)).collect();
+    assert_eq!(
+        weights,
+        [("queue-scorer", 2.0), ("kv-cache-utilization-scorer", 2.0), ("prefix-cache-scorer", 3.0)]
+    );
+    let (_, stdout, stderr) = headroom(&["import", "tests/import/gpu-utilization.yaml"]);
+    assert!(!stdout.contains("dcgm"), "{stdout}");
+    assert_has(
+        &stderr,
+        &[
+            "warning: featureGates[0]: \"flowControl\": left out",
+            "warning: dataLayer: left out",
+            "warning: flowControl: left out",
+            "warning: plugins[0].type: dcgm-data-source: left out",
+            "warning: plugins[2].parameters.producer: \"dcgm-extractor\": left out",
+            "warning: plugins[5].type: utilization-detector: left out",
+            "warning: schedulingProfiles[0].plugins[0].weight: 1: left out",
+        ],
+    );
+    let (_, _, stderr) = headroom(&["import", "tests/import/disaggregation.yaml"]);
+    assert_has(
+        &stderr,
+        &["warning: plugins[1].type: approx-prefix-cache-producer: left out: a data producer"],
+    );
+    let (_, stdout, _) = headroom(&["import", "tests/import/older-names.yaml"]);
+    let pool: Value = serde_json::from_str(&stdout).expect("JSON");
+    let handler = &pool["pools"][0]["plugins"][4];
+    assert_eq!(handler["type"], "disagg-profile-handler");
+    assert_eq!(handler["parameters"]["profiles"]["decode"], "decode-stage");
+    assert_eq!(handler["parameters"]["deciders"]["prefill"], "prefix-based-pd-decider");
+}
+
+#[test]
+fn import_prints_nothing_that_is_wrong() {
+    let (code, stdout, stderr) = headroom(&["import", "examples/explain/plugin.json"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert_has(&stderr, &["must contain one EndpointPickerConfig, and contains 0"]);
+}
+
+#[test]
+fn explain_says_who_and_why() {
+    let (code, stdout, stderr) = headroom(&EXAMPLE);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert_has(
+        &stdout,
+        &[
+            "Pool qwen: chose qwen-1 at 10.0.0.6:8000",
+            "left out  llama-0 (label-selector-filter)",
+            "left out  qwen-2 (gpu-utilization-filter)",
+            "may serve qwen-1",
+            "4 + 1 sent since, 180 ms old",
+        ],
+    );
+    let json = |seed: &str| headroom(&[&EXAMPLE[..], &["--json", "--seed", seed]].concat());
+    let (code, stdout, _) = json("7");
+    let explanation: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(code, 0);
+    assert_eq!(explanation["outcome"]["chosen"][0], "10.0.0.6:8000");
+    assert_eq!(stdout, json("7").1, "the same seed gives the same decision");
+}
+
+#[test]
+fn explain_names_what_is_wrong_with_its_input() {
+    let folder = std::env::temp_dir().join(format!("headroom-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let written = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let with = |at: usize, file: &str| {
+        let mut arguments = EXAMPLE;
+        arguments[at] = file;
+        let (code, stdout, stderr) = headroom(&arguments);
+        assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
+        stderr
+    };
+    let unknown = written("unknown.json", r#"{"endpoints": [{"address": "10.0.0.1:80", "port": 1}]}"#);
+    assert_has(&with(4, &unknown), &["error: endpoints[0].port: unknown field `port`"]);
+    let other = written("other.json", r#"{"pool": "llama", "endpoints": []}"#);
+    assert_has(&with(4, &other), &["llama: the snapshot is of a pool that the config does not have", "qwen"]);
+    let no_model = written("request.json", r#"{"body": {"messages": []}}"#);
+    assert_has(
+        &with(6, &no_model),
+        &["error: body: the filter answers 400: the request body names no model"],
+    );
+    assert_has(&with(2, "tests/check/plugin-faults.json"), &["pools[0].filters[0].maxPercent"]);
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

@@ -22,7 +22,8 @@ impl TryFrom<f64> for Finite {
     type Error = &'static str;
 
     fn try_from(value: f64) -> Result<Self, Self::Error> {
-        if value.is_finite() { Ok(Self(value)) } else { Err("the number is not finite") }
+        // Adding zero makes -0 zero: which of the two `min` and `max` return differs between targets.
+        if value.is_finite() { Ok(Self(value + 0.0)) } else { Err("the number is not finite") }
     }
 }
 
@@ -62,4 +63,18 @@ pub struct Sample {
     pub value: Value,
     /// When it was measured at the source (not when it arrived), on the reader's clock.
     pub measured_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_finite_and_there_is_one_zero() {
+        for missing in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(Value::number(missing), None);
+        }
+        let zero = Value::number(-0.0).and_then(|value| value.as_number());
+        assert_eq!(zero.map(f64::to_bits), Some(0.0_f64.to_bits()));
+    }
 }

@@ -84,7 +84,7 @@ impl MemoryTierFilter {
         let [size_at, blocks_at, context_at] = columns;
         let cache = read(size, size_at).and_then(|size| Ok(size * read(blocks, blocks_at)?));
         match (cache, read(context, context_at)) {
-            (Ok(cache), Ok(context)) => Ok(cache.min(context)),
+            (Ok(cache), Ok(context)) => Ok(if context < cache { context } else { cache }),
             (Ok(known), Err(_)) | (Err(_), Ok(known)) => Ok(known),
             (Err(why), Err(_)) => Err(why),
         }

@@ -333,9 +333,10 @@ fn endpoints(config: &Value) -> Vec<String> {
     endpoints.filter_map(|endpoint| Some(endpoint.get("address")?.as_str()?.to_owned())).collect()
 }
 
-/// Lets responses carry the decision, for the tests to read.
+/// Lets responses carry the decision, for the tests to read, and leaves no endpoint to chance.
 pub fn show_decisions(plugin: &mut Value) {
     if let Some(pool) = plugin.pointer_mut("/pools/0").and_then(Value::as_object_mut) {
         pool.insert("explain".to_owned(), json!({"responseHeader": "x-headroom-decision"}));
+        pool.insert("explorationProbability".to_owned(), json!(0));
     }
 }

@@ -86,6 +86,7 @@ fn crates_depend_in_one_direction_only() {
     assert_eq!(ours("headroom-scheduling"), ["headroom-datalayer"]);
     assert_eq!(ours("headroom-wire"), ["headroom-datalayer"]);
     assert_eq!(ours("headroom-filter"), ["headroom-datalayer", "headroom-scheduling", "headroom-wire"]);
+    assert_eq!(ours("headroom-bench"), ["headroom-datalayer", "headroom-filter", "headroom-scheduling"]);
     // The command-line tools compile and run the plugin's config as the filter does.
     assert_eq!(
         ours("headroom-companion"),

@@ -2,6 +2,9 @@
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod bench;
 mod dependencies;
+mod determinism;
+mod growth;
 mod sources;
 mod yaml;

@@ -1,5 +1,7 @@
 //! The table of attributes we know by name: unit, meaning, how long a value stays believable.
 
+use std::ops::RangeInclusive;
+
 use crate::Span;
 
 /// How the values of several sources of one endpoint (ranks, GPUs) become one.
@@ -34,6 +36,16 @@ pub struct AttributeInfo {
     pub max_age: Span,
     /// What it says, in one sentence.
     pub meaning: &'static str,
+}
+
+impl AttributeInfo {
+    /// The numbers that can be. One outside is a fault of its source, and no measurement.
+    pub fn possible(&self) -> RangeInclusive<f64> {
+        match self.unit {
+            "fraction" | "0 or 1" => 0.0..=1.0,
+            _ => 0.0..=f64::MAX,
+        }
+    }
 }
 
 /// Names of the attributes that plugins refer to in code.
@@ -189,6 +201,11 @@ impl AttributeRef {
             Some((_, key, scale)) => Self { key: (*key).to_owned(), scale: *scale },
             None => Self { key: name.to_owned(), scale: 1.0 },
         }
+    }
+
+    /// The numbers that can be, in the stored unit; of a custom attribute any.
+    pub fn possible(&self) -> RangeInclusive<f64> {
+        attribute_info(&self.key).map_or(f64::MIN..=f64::MAX, AttributeInfo::possible)
     }
 
     /// How old a value may be when neither the pool nor the plugin says.

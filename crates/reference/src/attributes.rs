@@ -11,7 +11,8 @@ pub(crate) fn page() -> String {
         "# Attributes\n\n{GENERATED}\n\
          What is known of an endpoint. Each value carries the time it was measured; a value older than its \
          limit is missing, and a missing value is never read as zero. Pools (`maxAge`) and plugins (`maxAge`) \
-         may set other limits. Any other name is a custom attribute with the limit of an engine's.\n\n\
+         may set other limits. A number that cannot be (one below zero, a fraction above 1) is missing, too. Any \
+         other name is a custom attribute with the limit of an engine's, and any finite number is one of its.\n\n\
          | attribute | unit | several sources | limit | meaning |\n| --- | --- | --- | --- | --- |\n"
     );
     for row in ATTRIBUTES {

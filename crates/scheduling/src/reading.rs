@@ -1,6 +1,8 @@
 //! Reading an attribute the way every plugin does: with an age limit, in the config's unit, and with
 //! a declared answer for a value that is missing.
 
+use std::ops::RangeInclusive;
+
 use headroom_datalayer::{AttributeRef, Column, Reading, Snapshot, Span, SpanText, Value, well_known};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +40,8 @@ pub enum Unmeasured {
     FutureDated,
     /// The attribute is not a number.
     NotANumber,
+    /// The number is one that cannot be, for instance a queue of -1 or a utilisation of 70,000 %.
+    Impossible,
 }
 
 /// A fresh number.
@@ -70,6 +74,8 @@ pub struct AttributeSource {
     pub max_age: Span,
     /// Whether the attribute is a number of requests, which grows by what this proxy sends.
     pub counts_requests: bool,
+    /// The numbers that can be, as they are stored.
+    possible: RangeInclusive<f64>,
 }
 
 impl AttributeSource {
@@ -82,7 +88,8 @@ impl AttributeSource {
             .map_or_else(|| attribute.default_max_age(), |text| text.0);
         let counts_requests = [well_known::WAITING_QUEUE_SIZE, well_known::RUNNING_REQUESTS_SIZE]
             .contains(&attribute.key.as_str());
-        Self { name: name.to_owned(), attribute, max_age, counts_requests }
+        let possible = attribute.possible();
+        Self { name: name.to_owned(), attribute, max_age, counts_requests, possible }
     }
 
     /// Where the snapshot keeps it; look it up once per run.
@@ -102,7 +109,11 @@ impl AttributeSource {
     ) -> Result<Measured, Unmeasured> {
         match cx.snapshot.reading(endpoint, column, cx.now, self.max_age) {
             Reading::Fresh { value, measured_at, age } => {
-                let value = value.as_number().ok_or(Unmeasured::NotANumber)? * self.attribute.scale;
+                let stored = value.as_number().ok_or(Unmeasured::NotANumber)?;
+                if !self.possible.contains(&stored) {
+                    return Err(Unmeasured::Impossible);
+                }
+                let value = stored * self.attribute.scale;
                 // The alias' unit may be too small for the number.
                 if !value.is_finite() {
                     return Err(Unmeasured::NotANumber);

@@ -63,11 +63,12 @@ pub(crate) fn complete(scored: Vec<(Option<Score>, Input)>, on_missing: OnMissin
     scored.into_iter().map(|(score, input)| Opinion { score: score.unwrap_or(substitute), input }).collect()
 }
 
+/// In whole units, whose sum is exact: that of floats would depend on the order of the endpoints.
 fn mean(scores: impl Iterator<Item = Score>) -> Score {
-    let (mut sum, mut count) = (0.0, 0_u32);
+    let (mut units, mut count) = (0_u64, 0_u32);
     for score in scores {
-        sum += score.get();
+        units = units.saturating_add(score.units());
         count += 1;
     }
-    if count == 0 { Score::WORST } else { Score::new(sum / f64::from(count)) }
+    if count == 0 { Score::WORST } else { Score::from_units(units / u64::from(count)) }
 }

@@ -151,6 +151,7 @@ impl fmt::Display for Unmeasured {
             Self::Stale { age } => write!(f, "stale, measured {age} ago"),
             Self::FutureDated => f.write_str("dated in the future"),
             Self::NotANumber => f.write_str("not of the kind that is needed"),
+            Self::Impossible => f.write_str("not a value that it can have"),
         }
     }
 }

@@ -139,6 +139,18 @@ fn utilization_keeps_those_within_every_limit() {
 }
 
 #[test]
+fn over_one_limit_and_unknown_in_another_respect_is_no_nearer_to_being_kept() {
+    let filter: UtilizationFilter = build(json!({"fallbackOnEmpty": true, "conditions": [
+        {"metric": "waiting-queue", "maxValue": 5}, {"metric": "kv-cache-utilization", "maxValue": 0.1}]}));
+    let columns = ["WaitingQueueSize", "KVCacheUsagePercent"];
+    let rows = vec![vec![number(6.0), number(0.9)], vec![number(6.0), None], vec![None, number(0.9)]];
+    let snapshot = table(&columns, rows);
+    let verdicts = with(&snapshot, &Known::default(), |cx| filter.judge(cx, &[0, 1, 2]));
+    let known = |verdict: &Verdict| matches!(verdict, Verdict::Drop { excess: Some(_), .. });
+    assert_eq!(verdicts.iter().map(known).collect::<Vec<_>>(), [true, false, false]);
+}
+
+#[test]
 fn what_was_sent_since_the_measurement_counts_against_a_limit() {
     let filter: UtilizationFilter =
         build(json!({"conditions": [{"metric": "waiting-queue", "maxValue": 2}]}));

@@ -142,12 +142,18 @@ fn relative(verdict: Verdict, limit: f64) -> Verdict {
     }
 }
 
-/// The verdict that says most against the endpoint.
+/// The verdict that says most against the endpoint. Over one limit and unknown in another respect, it is
+/// farther than any that is over with all known: not knowing must not bring it nearer.
 fn worse(a: Verdict, b: Verdict) -> Verdict {
-    let weight = |verdict: &Verdict| match verdict {
-        Verdict::Keep => -2.0,
-        Verdict::Undecided { .. } => -1.0,
-        Verdict::Drop { excess, .. } => excess.unwrap_or(f64::INFINITY),
-    };
-    if weight(&b) > weight(&a) { b } else { a }
+    use Verdict::{Drop, Keep, Undecided};
+    match (a, b) {
+        (Drop { reason, .. }, Undecided { .. }) | (Undecided { .. }, Drop { reason, .. }) => {
+            Drop { reason, excess: None }
+        }
+        (Drop { reason, excess: Some(a) }, Drop { excess: Some(b), .. }) if a >= b => {
+            Drop { reason, excess: Some(a) }
+        }
+        (Drop { reason, excess: None }, Drop { .. }) => Drop { reason, excess: None },
+        (Keep, other) | (other, Keep) | (Undecided { .. }, other) | (Drop { .. }, other) => other,
+    }
 }

@@ -66,8 +66,8 @@ impl Scorer for LoraAffinityScorer {
             if active.contains(model) {
                 return Ok((1.0, "loaded"));
             }
-            // An engine in which nothing waits need not say so.
-            let waiting = self.waiting.read_names(cx, waiting_at, endpoint).unwrap_or_default();
+            // Not knowing who waits must not look like room: an engine in which nobody waits says so.
+            let waiting = self.waiting.read_names(cx, waiting_at, endpoint)?;
             let max = self.max_active.read(cx, max_at, endpoint)?.value;
             Ok(if ((active.len() + waiting.len()) as f64) < max {
                 (0.8, "room for it")

@@ -63,6 +63,47 @@ fn an_idle_reading_that_has_expired_does_not_win() {
 }
 
 #[test]
+fn a_value_that_cannot_be_does_not_win() {
+    let none = Known::default();
+    for impossible in [-1.0, -0.001, -1e300] {
+        let values = [fresh(impossible), fresh(4.0), fresh(6.0)];
+        assert_eq!(scores::<QueueScorer>(json!({}), "WaitingQueueSize", &values, &none), [0.0, 1.0, 0.0]);
+    }
+    for (impossible, direction) in [(-0.5, "lower"), (731.12, "higher"), (4_294_967_295.0, "higher")] {
+        let parameters = json!({"attributeKey": "custom.gpu_utilization_percent",
+            "algorithm": {"type": format!("linear_{direction}_is_better")}});
+        let values = [fresh(impossible), fresh(0.5), fresh(0.5)];
+        let scored = scores::<EndpointAttributeScorer>(parameters, "GPUUtilization", &values, &none);
+        assert_eq!(scored, [0.0, 1.0, 1.0], "{impossible}");
+    }
+    // What an attribute of the user's own can be, only the user knows.
+    let parameters = json!({"attributeKey": "custom.delta", "algorithm": {"type": "linear_lower_is_better"}});
+    let values = [fresh(-1.0), fresh(3.0)];
+    assert_eq!(scores::<EndpointAttributeScorer>(parameters, "custom.delta", &values, &none), [1.0, 0.0]);
+}
+
+#[test]
+fn the_mean_of_the_others_does_not_depend_on_their_order() {
+    let neutral = json!({"onMissing": "neutral"});
+    let bits = |values: Values<'_>| {
+        let scorer: KvCacheUtilizationScorer = build(neutral.clone());
+        let candidates: Vec<usize> = (0..values.len()).collect();
+        let pool = pool("KVCacheUsagePercent", values);
+        let opinions = with(&pool, &Known::default(), |cx| scorer.score(cx, &candidates));
+        let of_missing = values.iter().zip(opinions).find(|(value, _)| value.is_none());
+        of_missing.expect("one is missing").1.score.get().to_bits()
+    };
+    let mut values = [None, fresh(0.1), fresh(0.2), fresh(0.3), fresh(0.7), fresh(0.9)];
+    let first = bits(&values);
+    for _ in 0..values.len() {
+        values.rotate_left(1);
+        assert_eq!(bits(&values), first);
+        values.swap(1, 3);
+        assert_eq!(bits(&values), first);
+    }
+}
+
+#[test]
 fn the_rule_for_missing_values_can_be_chosen() {
     let values = [fresh(0.0), fresh(4.0), fresh(8.0), None];
     for (rule, want) in [("worst", 0.0), ("exclude", 0.0), ("neutral", 0.5), ("pass", 1.0)] {

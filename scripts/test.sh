@@ -74,7 +74,7 @@ for crate in "${CORE[@]}"; do
   NATIVE_CORE=$((NATIVE_CORE + LAST))
   [ "$crate" != scheduling ] || NATIVE_SCHEDULING=$LAST
 done
-count cargo test --no-fail-fast --locked --quiet -p headroom-companion -p headroom-testbed -p headroom-reference -p headroom-wire-codegen
+count cargo test --no-fail-fast --locked --quiet -p headroom-bench -p headroom-companion -p headroom-testbed -p headroom-reference -p headroom-wire-codegen
 
 say "the same tests of the core on the module's target, under Node's WASI"
 WASI_CORE=0

@@ -65,6 +65,21 @@ impl Known {
         known
     }
 
+    /// Makes every endpoint what the first one is.
+    pub fn make_equal(&mut self) {
+        fn repeat<T: Clone>(of: &mut [T]) {
+            if let Some((first, others)) = of.split_first_mut() {
+                others.fill(first.clone());
+            }
+        }
+        repeat(&mut self.sent);
+        repeat(&mut self.tokens);
+        repeat(&mut self.prefix);
+        repeat(&mut self.failing);
+        repeat(&mut self.cold_picks);
+        self.sessions.clear();
+    }
+
     /// As the scheduler takes it.
     pub fn local(&self) -> Local<'_> {
         Local { load: self, prefix: self, sessions: self, failures: self, cold_picks: self }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
-use headroom_datalayer::{ATTRIBUTES, Combine, Endpoint, Sample, Snapshot, Timestamp, Value};
+use headroom_datalayer::{ATTRIBUTES, AttributeRef, Combine, Endpoint, Sample, Snapshot, Timestamp, Value};
 
 use crate::dice::Dice;
 
@@ -69,6 +69,14 @@ fn labels(dice: &mut Dice) -> BTreeMap<String, String> {
         }
     }
     labels
+}
+
+/// A fresh value as a source in good health reports it.
+pub fn good(dice: &mut Dice, column: &str) -> Option<Sample> {
+    let sample = sample(dice, column, 0.0, 1.0)?;
+    let possible = AttributeRef::resolve(column).possible();
+    let believable = sample.value.as_number().is_none_or(|number| possible.contains(&number));
+    believable.then(|| Sample { measured_at: before(dice.below(500_000)), ..sample })
 }
 
 fn sample(dice: &mut Dice, column: &str, absent: f64, fresh: f64) -> Option<Sample> {

@@ -5,10 +5,14 @@
 mod bodies;
 mod companion_loss;
 mod config_change;
+mod exceptions;
+mod health;
 mod inflight;
 mod loading;
+mod profiles;
 mod retries;
 mod routing;
+mod sessions;
 mod steering;
 mod streaming;
 mod traps;

@@ -9,16 +9,8 @@ use headroom_tests::{Outcome, World};
 async fn the_next_endpoint_of_the_list_serves_when_the_choice_refuses() -> Outcome {
     // Nobody listens there, but what is scraped for it looks best.
     let dead = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
-    let address = dead.clone();
-    let world = World::of(&["a", "b", "decoy"])
-        .gpu_load(&[0.5, 0.7, 0.0])
-        .companion(move |config, pool| {
-            let endpoint = &mut config["pools"][0]["endpoints"][2];
-            endpoint["metrics"] = format!("http://{}/metrics", pool.addresses[2]).into();
-            endpoint["address"] = address.into();
-        })
-        .start()
-        .await?;
+    let world =
+        World::of(&["a", "b", "decoy"]).gpu_load(&[0.5, 0.7, 0.0]).stand_in(2, dead.clone()).start().await?;
     let first = |d: &headroom_tests::Decided| d.decision["outcome"]["chosen"][0] == dead.as_str();
     let decided = world.until_decision("the dead endpoint looks best", Duration::from_secs(5), first).await?;
     ensure!(decided.answer.status == 200 && decided.answer.served_by == "a", "{decided:?}");

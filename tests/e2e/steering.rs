@@ -42,16 +42,7 @@ async fn it_changes_nothing_either_while_nothing_is_known_of_the_pool() -> Outco
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_model_server_sees_none_of_these_headers() -> Outcome {
     let recorder = Recorder::start().await?;
-    let address = recorder.address.clone();
-    let world = World::of(&["a"])
-        .companion(move |config, _| {
-            let endpoint = &mut config["pools"][0]["endpoints"][0];
-            endpoint["metrics"] =
-                format!("http://{}/metrics", endpoint["address"].as_str().unwrap_or_default()).into();
-            endpoint["address"] = address.into();
-        })
-        .start()
-        .await?;
+    let world = World::of(&["a"]).stand_in(0, recorder.address.clone()).start().await?;
     let decided = world.send(spoofed(&world, "/v1/chat/completions", "10.9.9.9:22")).await?;
     ensure!(decided.decision["outcome"]["chosen"][0] == recorder.address, "{decided:?}");
     let seen = decided.answer.json()["headers"].to_string();

@@ -258,6 +258,45 @@ impl WorldBuilder {
         self
     }
 
+    /// Has the pool schedule by this alone: `filters`, `scorers` and so on, or `plugins` and
+    /// `schedulingProfiles`.
+    #[must_use]
+    pub fn scheduling(self, scheduling: Value) -> Self {
+        self.plugin(move |plugin| {
+            let pool = plugin.pointer_mut("/pools/0").and_then(Value::as_object_mut);
+            if let (Some(pool), Value::Object(scheduling)) = (pool, scheduling) {
+                pool.retain(|field, _| !["filters", "scorers", "picker"].contains(&field.as_str()));
+                pool.extend(scheduling);
+            }
+        })
+    }
+
+    /// Labels of each endpoint, in order.
+    #[must_use]
+    pub fn labels(self, labels: Vec<Value>) -> Self {
+        self.companion(move |config, _| {
+            let endpoints = config.pointer_mut("/pools/0/endpoints").and_then(Value::as_array_mut);
+            for (endpoint, labels) in endpoints.into_iter().flatten().zip(labels) {
+                if let Some(endpoint) = endpoint.as_object_mut() {
+                    endpoint.insert("labels".to_owned(), labels);
+                }
+            }
+        })
+    }
+
+    /// Lets requests for the replica at `index` go to `address`; what is scraped stays the replica's.
+    #[must_use]
+    pub fn stand_in(self, index: usize, address: String) -> Self {
+        self.companion(move |config, pool| {
+            let endpoint = config.pointer_mut(&format!("/pools/0/endpoints/{index}"));
+            let metrics = pool.addresses.get(index).map(|replica| format!("http://{replica}/metrics"));
+            if let Some(endpoint) = endpoint.and_then(Value::as_object_mut) {
+                endpoint.insert("metrics".to_owned(), metrics.into());
+                endpoint.insert("address".to_owned(), address.into());
+            }
+        })
+    }
+
     /// Changes the companion's config; it may need the replicas' addresses.
     #[must_use]
     pub fn companion(mut self, edit: impl FnOnce(&mut Value, &FakePoolView) + 'static) -> Self {

@@ -2,6 +2,8 @@ use serde_json::json;
 
 use super::*;
 
+mod profiles;
+
 fn errors(config: &serde_json::Value) -> Vec<String> {
     match Config::parse(config.to_string().as_bytes()) {
         Ok(_) => Vec::new(),

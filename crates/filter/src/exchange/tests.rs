@@ -1,4 +1,4 @@
-use headroom_datalayer::{PoolState, Sample, Update, Value};
+use headroom_datalayer::{Endpoint, PoolState, Sample, Update, Value};
 use headroom_wire::shared::{PoolVersion, Shared};
 use serde_json::json;
 
@@ -6,6 +6,8 @@ use super::*;
 use crate::config::Config;
 use crate::keys::PoolKeys;
 use crate::testing::{FakeShared, FakeStats, address, endpoint};
+
+mod effects;
 
 const NOW: Timestamp = Timestamp::from_millis(50_000);
 
@@ -15,6 +17,8 @@ struct World {
     shared: FakeShared,
     stats: FakeStats,
     rng: fastrand::Rng,
+    /// One an endpoint.
+    labels: Vec<(&'static str, &'static str)>,
 }
 
 impl World {
@@ -27,6 +31,7 @@ impl World {
             shared: FakeShared::default(),
             stats: FakeStats::default(),
             rng: fastrand::Rng::with_seed(3),
+            labels: Vec::new(),
         }
     }
 
@@ -36,9 +41,13 @@ impl World {
             let sample = Value::number(waiting).map(|value| Sample { value, measured_at: NOW });
             (address(n), "WaitingQueueSize".to_owned(), sample)
         };
+        let labeled = |n: usize| {
+            let label = self.labels.get(n - 1).map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            Endpoint { labels: label.into_iter().collect(), ..endpoint(n) }
+        };
         let mut state = PoolState::default();
         state.apply(Update {
-            upserted: vec![endpoint(1), endpoint(2)],
+            upserted: vec![labeled(1), labeled(2)],
             samples: vec![queue(1, 5.0), queue(2, 1.0)],
             ..Update::default()
         });

@@ -105,6 +105,24 @@ mod tests {
     }
 
     #[test]
+    fn the_newer_limit_counts_and_media_are_seen() {
+        let rest = |body: &str| {
+            let request = read(format!("{{\"model\":\"m\"{body}}}").as_bytes()).expect(body);
+            (request.max_output_tokens, request.input_tokens, request.multimodal)
+        };
+        for (body, want) in [
+            (r#","max_tokens":7"#, (Some(7), Some(0), false)),
+            (r#","max_tokens":7,"max_completion_tokens":9"#, (Some(9), Some(0), false)),
+            (r#","max_tokens":7,"max_completion_tokens":null"#, (Some(7), Some(0), false)),
+            (r#","max_tokens":-1"#, (None, Some(0), false)),
+            (r#","prompt":"12345678","tools":[{"name":"1234"}]"#, (None, Some(3), false)),
+            (r#","messages":[{"content":[{"image_url":{"url":"data:0123"}}]}]"#, (None, Some(0), true)),
+        ] {
+            assert_eq!(rest(body), want, "{body}");
+        }
+    }
+
+    #[test]
     fn nesting_costs_no_stack() {
         let deep = format!(r#"{{"model":"m","x":{}{}}}"#, "[".repeat(200_000), "]".repeat(200_000));
         let _either_way_it_returns = read(deep.as_bytes());

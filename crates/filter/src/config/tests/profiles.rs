@@ -25,13 +25,13 @@ fn profiles() -> Value {
     ])
 }
 
-fn config(plugins: Value, profiles: Value) -> Value {
+fn config(plugins: &Value, profiles: &Value) -> Value {
     pool(&json!({"name": "p", "plugins": plugins, "schedulingProfiles": profiles}))
 }
 
 #[test]
 fn profiles_take_their_plugins_in_the_written_order_and_their_weights_from_the_reference() {
-    let text = config(plugins(), profiles()).to_string();
+    let text = config(&plugins(), &profiles()).to_string();
     let config = Config::parse(text.as_bytes()).expect("valid");
     let shape = |profile: &headroom_scheduling::Profile| {
         let filters: Vec<_> = profile.filters.iter().map(|filter| filter.name.clone()).collect();
@@ -72,7 +72,7 @@ fn without_profiles_all_plugins_make_up_one() {
 
 /// The config with one place of it replaced, or appended to where the place is the end of an array.
 fn with(pointer: &str, value: Value) -> Value {
-    let mut config = config(plugins(), profiles());
+    let mut config = config(&plugins(), &profiles());
     let place = format!("/pools/0{pointer}");
     if let Some(array) = place.strip_suffix("/-") {
         config.pointer_mut(array).and_then(Value::as_array_mut).expect("an array").push(value);

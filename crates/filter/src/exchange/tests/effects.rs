@@ -119,7 +119,7 @@ fn over_a_strict_limit_the_pool_is_saturated() {
 }
 
 /// Endpoint 1 prefills, endpoint 2 decodes.
-fn stages(handler: serde_json::Value) -> World {
+fn stages(handler: &serde_json::Value) -> World {
     let role = |role: &str| json!({"type": "label-selector-filter", "name": role, "selector": format!("role={role}")});
     let profile = |name: &str| json!({"name": name, "plugins": [{"pluginRef": name}]});
     let mut world = World::new(&json!({"name": "p",
@@ -131,7 +131,7 @@ fn stages(handler: serde_json::Value) -> World {
 
 #[test]
 fn the_prefill_endpoint_is_named_to_the_one_that_decodes() {
-    let mut world = stages(json!({"type": "disagg-profile-handler",
+    let mut world = stages(&json!({"type": "disagg-profile-handler",
         "parameters": {"deciders": {"prefill": "always-disagg-pd-decider"}}}));
     let (_exchange, action) = send(&mut world, chat(20));
     let Action::Send { destination, headers } = action else { panic!("{action:?}") };
@@ -142,7 +142,7 @@ fn the_prefill_endpoint_is_named_to_the_one_that_decodes() {
 #[test]
 fn a_header_names_the_profile_and_an_unknown_one_is_the_clients_fault() {
     let mut world =
-        stages(json!({"type": "header-profile-handler", "parameters": {"defaultProfile": "decode"}}));
+        stages(&json!({"type": "header-profile-handler", "parameters": {"defaultProfile": "decode"}}));
     assert_eq!(world.exchange().headers(), ["epp-profile"]);
     for (head, want) in [
         (chat(20), "10.0.0.2:8000"),

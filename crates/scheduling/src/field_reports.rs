@@ -1,13 +1,14 @@
-//! What users of other pickers reported about choosing, as tests of whole profiles.
+//! What users of other pickers reported about choosing, as tests of whole profiles. Cold endpoints and frozen
+//! gauges are in the profile's own tests.
 
 use headroom_datalayer::{Sample, Snapshot, Timestamp};
 use serde_json::json;
 
-use crate::filters::{GpuUtilizationFilter, UtilizationFilter};
+use crate::filters::{GpuUtilizationFilter, SessionAffinityFilter, UtilizationFilter};
 use crate::pickers::MaxScorePicker;
-use crate::scorers::QueueScorer;
-use crate::testing::{Known, NOW, build, context, endpoint, pool, with};
-use crate::{Context, Fallback, NamedFilter, NamedScorer, Plugin, Profile, Rejection, Request};
+use crate::scorers::{KvCacheUtilizationScorer, QueueScorer};
+use crate::testing::{Known, NOW, build, context, endpoint, pool, request_with, with};
+use crate::{Context, Fallback, NamedFilter, NamedScorer, Plugin, Profile, Rejection, Request, Unmeasured};
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
@@ -103,5 +104,64 @@ fn equal_endpoints_share_the_requests() {
     let chosen = choices(&by_queue(Vec::new(), "2s"), &snapshot);
     for index in 0..4 {
         assert!(chosen.iter().filter(|choice| **choice == Some(index)).count() > 10, "{index}");
+    }
+}
+
+#[test]
+fn one_absent_metric_stops_nothing() {
+    let scorers = || {
+        vec![
+            NamedScorer { name: "q".into(), weight: 1.0, scorer: Box::new(build::<QueueScorer>(json!({}))) },
+            NamedScorer {
+                name: "kv".into(),
+                weight: 1.0,
+                scorer: Box::new(build::<KvCacheUtilizationScorer>(json!({}))),
+            },
+        ]
+    };
+    let snapshot = pool("KVCacheUsagePercent", &[Some((0.2, 10)), Some((0.9, 10))]);
+    let profile = Profile { scorers: scorers(), ..by_queue(Vec::new(), "2s") };
+    assert_eq!(choices(&profile, &snapshot), [Some(0); 100]);
+}
+
+#[test]
+fn a_utilisation_far_over_100_is_missing_and_not_clamped() {
+    let gpu = || NamedFilter {
+        name: GpuUtilizationFilter::TYPE.into(),
+        filter: Box::new(build::<GpuUtilizationFilter>(json!({"maxPercent": 90}))),
+    };
+    let judged = |value: f64| {
+        let snapshot = pool("GPUUtilization", &[Some((value, 10)), Some((0.5, 10))]);
+        let decision = with(&snapshot, &Known::default(), |cx| by_queue(vec![gpu()], "2s").run(cx));
+        (
+            decision.excluded.len(),
+            decision.undecided.iter().map(|undecided| undecided.why).collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(judged(731.12), (0, vec![Unmeasured::Impossible]));
+    assert_eq!(judged(0.95), (1, vec![]));
+    let healed = pool("GPUUtilization", &[Some((0.1, 10))]);
+    let decision = with(&healed, &Known::default(), |cx| by_queue(vec![gpu()], "2s").run(cx));
+    assert_eq!((decision.choice(), decision.fallbacks), (Some(0), Vec::new()));
+}
+
+#[test]
+fn an_endpoint_is_its_address_and_its_port() {
+    let by_session = NamedFilter {
+        name: SessionAffinityFilter::TYPE.into(),
+        filter: Box::new(build::<SessionAffinityFilter>(json!({"strategy": "session_id"}))),
+    };
+    let profile = by_queue(vec![by_session], "2s");
+    let snapshot = pool("WaitingQueueSize", &[Some((5.0, 10)), Some((0.0, 10))]);
+    let request = request_with("x-session-id", "s");
+    for (pinned, choice) in [
+        ("10.0.0.1:8000", 0),
+        // Another port of the same host, and one that has left the pool.
+        ("10.0.0.1:9090", 1),
+        ("10.0.0.7:8000", 1),
+    ] {
+        let sessions = [("s".to_owned(), pinned.to_owned())].into();
+        let known = Known { sessions, ..Known::default() };
+        assert_eq!(profile.run(&context(&request, &snapshot, &known)).choice(), Some(choice), "{pinned}");
     }
 }

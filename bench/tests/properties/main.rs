@@ -6,4 +6,5 @@ mod bad_data;
 mod case;
 mod hard_filters;
 mod order;
+mod schema;
 mod scores;

@@ -6,12 +6,11 @@ use std::hint::black_box;
 use anyhow::Context as _;
 use headroom_datalayer::{Endpoint, Sample, Snapshot, Value, well_known};
 use headroom_filter::config::PoolSpec;
-use headroom_scheduling::{Context, Detail, Explanation, PrefixMatch, Request, Schedule};
+use headroom_scheduling::{Context, Detail, Explanation, Known, PrefixMatch, Request, Schedule};
 use serde_json::{Value as Json, json};
 
 use crate::config;
 use crate::dice::Dice;
-use crate::known::Known;
 use crate::pool::{NOW, before};
 
 /// The sizes of pools that are measured.

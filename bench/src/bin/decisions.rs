@@ -5,7 +5,7 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use headroom_bench::{config, dice::Dice, known::Known, line, pool, request};
+use headroom_bench::{config, dice::Dice, known, line, pool, request};
 use headroom_scheduling::{Context, Effect, Schedule};
 
 fn main() -> anyhow::Result<()> {
@@ -19,7 +19,7 @@ fn main() -> anyhow::Result<()> {
         let drawn = config::random(&mut dice)?;
         let spec = config::compile(&drawn.pool)?;
         let snapshot = pool::random(&mut dice)?;
-        let known = Known::random(&mut dice, &snapshot);
+        let known = known::random(&mut dice, &snapshot);
         let mut request = request::random(&mut dice);
         // The second request brings the session token that the first was answered with.
         for _ in 0..2 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use headroom_bench::{dice::Dice, pool};
+use headroom_bench::{dice::Dice, known, pool};
 use headroom_datalayer::{Sample, Snapshot, Timestamp, Value};
 use headroom_scheduling::{Decision, Strength};
 use serde_json::{Value as Json, json};
@@ -88,7 +88,7 @@ fn nobody_wins_over_an_equal_endpoint_by_bad_data() {
         };
         let mut case = Case::new(&mut dice, &pool, snapshot(&good));
         // Both are as busy, as warm and as ill.
-        case.known.make_equal();
+        known::make_equal(&mut case.known);
         let before = case.schedule();
         case.snapshot = snapshot(&other);
         let after = case.schedule();

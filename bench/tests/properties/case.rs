@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use headroom_bench::{config, config::Drawn, dice::Dice, known::Known, pool, request};
+use headroom_bench::{config, config::Drawn, dice::Dice, known, pool, request};
 use headroom_datalayer::{Endpoint, Sample, Snapshot};
 use headroom_filter::config::PoolSpec;
-use headroom_scheduling::{Context, Outcome, Request, Schedule};
+use headroom_scheduling::{Context, Known, Outcome, Request, Schedule};
 use serde_json::Value as Json;
 
 /// Everything a decision is made of.
@@ -20,7 +20,7 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn new(dice: &mut Dice, pool: &Json, snapshot: Snapshot) -> Self {
         let spec = config::compile(pool).unwrap_or_else(|error| panic!("{error:#}"));
-        let known = Known::random(dice, &snapshot);
+        let known = known::random(dice, &snapshot);
         Self { spec, snapshot, known, request: request::random(dice), seed: dice.bits() }
     }
 

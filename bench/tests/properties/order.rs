@@ -1,7 +1,8 @@
 //! The order in which the companion lists endpoints.
 
-use headroom_bench::{config, dice::Dice, known::Known};
+use headroom_bench::{config, dice::Dice};
 use headroom_datalayer::Snapshot;
+use headroom_scheduling::Known;
 
 use crate::case::{Case, drawn, random_pool, rebuilt};
 

@@ -48,7 +48,7 @@ pub use filter::{Filter, Reason, Strength, Verdict};
 pub use handler::{Decider, ProfileHandler, StageHeader};
 pub use label_selector::{InvalidSelector, LabelSelector};
 pub use local::{
-    ColdPicks, Failing, Failures, InflightLoad, Local, Nothing, PrefixMatch, PrefixMatches, Sessions,
+    ColdPicks, Failing, Failures, InflightLoad, Known, Local, Nothing, PrefixMatch, PrefixMatches, Sessions,
 };
 pub use pickers::Picker;
 pub use plugin::{BuildContext, Invalid, Plugin};

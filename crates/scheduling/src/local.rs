@@ -5,6 +5,10 @@ use std::fmt;
 
 use headroom_datalayer::{Span, Timestamp};
 
+mod known;
+
+pub use known::Known;
+
 /// The requests this proxy has in flight.
 pub trait InflightLoad {
     /// Requests that were sent to the endpoint and have not ended.

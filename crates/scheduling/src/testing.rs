@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use headroom_datalayer::{Endpoint, Sample, Snapshot, Timestamp, Value};
 
-use crate::{
-    BuildContext, ColdPicks, Context, Failing, Failures, InflightLoad, Local, Plugin, PrefixMatch,
-    PrefixMatches, Request, Sessions,
-};
+use crate::{BuildContext, Context, Plugin, PrefixMatch, Request};
+
+pub(crate) use crate::Known;
 
 /// The time of every test decision.
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -54,20 +53,6 @@ pub(crate) fn sample(number: f64, age_ms: u64) -> Option<Sample> {
     Value::number(number).map(|value| Sample { value, measured_at })
 }
 
-/// What the proxy knows itself, by endpoint.
-#[derive(Debug, Default)]
-pub(crate) struct Known {
-    /// When each request in flight was sent.
-    pub(crate) sent: Vec<Vec<Timestamp>>,
-    pub(crate) tokens: Vec<u64>,
-    pub(crate) prefix: Vec<Option<PrefixMatch>>,
-    /// Session id → address.
-    pub(crate) sessions: BTreeMap<String, String>,
-    pub(crate) token_key: Option<Vec<u8>>,
-    pub(crate) failing: Vec<Option<Failing>>,
-    pub(crate) cold_picks: Vec<Option<Timestamp>>,
-}
-
 impl Known {
     /// This many requests in flight on each endpoint, sent at [`NOW`].
     pub(crate) fn sent(counts: &[usize]) -> Self {
@@ -78,53 +63,6 @@ impl Known {
     pub(crate) fn cached(matched: &[Option<u32>], total_blocks: u32, block_tokens: u32) -> Self {
         let of = |matched_blocks| PrefixMatch { matched_blocks, total_blocks, block_tokens };
         Self { prefix: matched.iter().map(|matched| matched.map(of)).collect(), ..Self::default() }
-    }
-
-    pub(crate) fn local(&self) -> Local<'_> {
-        Local { load: self, prefix: self, sessions: self, failures: self, cold_picks: self }
-    }
-}
-
-impl InflightLoad for Known {
-    fn requests(&self, endpoint: usize) -> u32 {
-        self.requests_since(endpoint, Timestamp::default())
-    }
-
-    fn requests_since(&self, endpoint: usize, since: Timestamp) -> u32 {
-        let sent = self.sent.get(endpoint).map(Vec::as_slice).unwrap_or_default();
-        u32::try_from(sent.iter().filter(|at| **at >= since).count()).expect("few")
-    }
-
-    fn tokens(&self, endpoint: usize) -> Option<u64> {
-        self.tokens.get(endpoint).copied()
-    }
-}
-
-impl PrefixMatches for Known {
-    fn matched(&self, endpoint: usize) -> Option<PrefixMatch> {
-        self.prefix.get(endpoint).copied().flatten()
-    }
-}
-
-impl Sessions for Known {
-    fn pinned(&self, session: &str, _now: Timestamp) -> Option<String> {
-        self.sessions.get(session).cloned()
-    }
-
-    fn token_key(&self) -> Option<Vec<u8>> {
-        self.token_key.clone()
-    }
-}
-
-impl Failures for Known {
-    fn failing(&self, endpoint: usize, _now: Timestamp) -> Option<Failing> {
-        self.failing.get(endpoint).copied().flatten()
-    }
-}
-
-impl ColdPicks for Known {
-    fn last(&self, endpoint: usize) -> Option<Timestamp> {
-        self.cold_picks.get(endpoint).copied().flatten()
     }
 }
 

@@ -258,7 +258,7 @@ fn health_takes_out_who_is_not_ready_or_keeps_failing_but_never_most_of_the_pool
 fn a_cached_prefix_is_preferred_until_it_costs_too_much_time() {
     let nothing = pool("x", &[None, None, None]);
     let cached = |percent: &[u32], tokens: &[u64]| Known {
-        tokens: tokens.to_vec(),
+        tokens: tokens.iter().copied().map(Some).collect(),
         ..Known::cached(&percent.iter().copied().map(Some).collect::<Vec<_>>(), 100, 16)
     };
     for (parameters, percent, tokens, want) in [

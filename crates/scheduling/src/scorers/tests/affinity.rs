@@ -41,13 +41,14 @@ fn waiting_requests_score_against_a_fixed_number() {
 #[test]
 fn tokens_to_compute_score_against_a_fixed_number() {
     let scorer: TokenLoadScorer = build(json!({"queueThresholdTokens": 1000}));
-    let in_flight = |tokens: &[u64]| Known { tokens: tokens.to_vec(), ..Known::default() };
+    let in_flight =
+        |tokens: &[u64]| Known { tokens: tokens.iter().copied().map(Some).collect(), ..Known::default() };
     let prompt = |tokens| Request { input_tokens: Some(tokens), ..Request::default() };
     let pool = endpoints(3);
     assert_eq!(scores(&scorer, &prompt(0), &pool, &in_flight(&[0, 500, 1000])), [1.0, 0.5, 0.0]);
     assert_eq!(scores(&scorer, &prompt(250), &pool, &in_flight(&[0, 250, 750])), [0.75, 0.5, 0.0]);
     assert_eq!(scores(&scorer, &Request::default(), &pool, &Known::default()), [1.0, 1.0, 1.0]);
-    let cached = Known { tokens: vec![0, 0, 0], ..Known::cached(&[Some(10), Some(2), None], 10, 25) };
+    let cached = Known { tokens: vec![Some(0); 3], ..Known::cached(&[Some(10), Some(2), None], 10, 25) };
     assert_eq!(
         scores(&scorer, &prompt(250), &pool, &cached),
         [1.0, 0.8, 0.75],

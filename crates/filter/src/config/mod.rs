@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use headroom_scheduling::{Invalid, Scheduler};
 
 pub use compile::compile;
-pub use read::read;
+pub use read::{read, read_what_can_be};
 
 /// A config that is in force.
 #[derive(Debug)]
@@ -66,11 +66,16 @@ impl Config {
         let (raw, mut faults) = read::read_what_can_be(value);
         // What was taken out to read on is missed only because it was.
         let is_news = |faults: &[Invalid], fault: &Invalid| {
-            let below = |known: &Invalid| {
-                let rest = fault.path.strip_prefix(known.path.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            let follows = |known: &Invalid| {
+                let below = fault.path.strip_prefix(known.path.as_str());
+                let entry =
+                    known.path.strip_prefix(fault.path.as_str()).and_then(|rest| rest.strip_prefix('['));
+                below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+                    || entry
+                        .and_then(|entry| entry.strip_suffix(']'))
+                        .is_some_and(|index| !index.contains(']'))
             };
-            !faults.iter().any(below)
+            !faults.iter().any(follows)
         };
         match raw.map_or_else(|| Err(Vec::new()), compile) {
             Ok(config) if faults.is_empty() => return Ok(config),

@@ -23,26 +23,33 @@ pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Vec<Invalid>> {
 ///
 /// Serde stops at the first fault. So the faulty part is taken out and the rest read again, until it
 /// reads or nothing can be taken out any more.
-pub(super) fn read_what_can_be<T: DeserializeOwned>(mut value: Value) -> (Option<T>, Vec<Invalid>) {
+pub fn read_what_can_be<T: DeserializeOwned>(mut value: Value) -> (Option<T>, Vec<Invalid>) {
     let mut faults: Vec<Invalid> = Vec::new();
     while faults.len() < MAX_FAULTS {
-        let error = match serde_path_to_error::deserialize::<_, T>(value.clone()) {
+        let error = match serde_path_to_error::deserialize::<_, T>(&value) {
             Ok(read) => return (Some(read), faults),
             Err(error) => error,
         };
         let keys = keys(error.path());
-        let removed = remove(&mut value, &keys);
-        let shown = removed.as_ref().map(shown).unwrap_or_default();
-        let fault = Invalid::new(join(&keys), shown, error.inner().to_string());
-        let stuck = removed.is_none() || faults.contains(&fault);
-        if !faults.contains(&fault) {
-            faults.push(fault);
+        let path = join(&keys);
+        let known = faults.iter().any(|fault| fault.path == path);
+        let removed = if known { remove_list(&mut value, &keys) } else { remove(&mut value, &keys) };
+        if !known {
+            let shown = removed.as_ref().map(shown).unwrap_or_default();
+            faults.push(Invalid::new(path, shown, error.inner().to_string()));
         }
-        if stuck {
+        if removed.is_none() && remove_list(&mut value, &keys).is_none() {
             break;
         }
     }
     (None, faults)
+}
+
+/// Takes out the list that holds the value at `keys`: for entries that cannot be read even when they are
+/// emptied.
+fn remove_list(value: &mut Value, keys: &[Key]) -> Option<Value> {
+    let at = keys.iter().rposition(|key| matches!(key, Key::Index(_)))?;
+    remove(value, keys.get(..at)?)
 }
 
 #[derive(Debug)]

@@ -45,6 +45,16 @@ fn a_pool_that_says_nothing_of_scheduling_has_the_default_scorers() {
 }
 
 #[test]
+fn a_list_whose_entries_cannot_be_read_does_not_hide_other_faults() {
+    let config = json!({"feed": {"cluster": "c"}, "pools": [
+        {"name": "a", "clusters": ["x", 3], "filters": [{"type": "gpu-utilization-filter", "maxPercent": 900}]}]});
+    let found = errors(&config);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].starts_with("pools[0].clusters[1]: 3: "), "{found:?}");
+    assert!(found[1].starts_with("pools[0].filters[0].maxPercent: 900: "), "{found:?}");
+}
+
+#[test]
 fn all_faults_are_reported_at_once_with_path_value_and_reason() {
     let config = json!({
         "feed": {"cluster": "", "silence": "1s", "colour": "red"},

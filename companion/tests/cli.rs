@@ -25,6 +25,13 @@ fn assert_has(text: &str, parts: &[&str]) {
     }
 }
 
+/// A file with `text`; its path.
+fn written(name: &str, text: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).expect("written");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
 const EXAMPLE: [&str; 7] = [
     "explain",
     "--config",
@@ -88,6 +95,58 @@ fn check_looks_into_istio_and_knows_the_companion() {
         ],
     );
     assert!(!stdout.contains("document 1"), "{stdout}");
+}
+
+#[test]
+fn check_and_import_look_into_config_maps() {
+    let file = "tests/check/config-map.yaml";
+    let fault = "error: data.default-plugins.yaml: schedulingProfiles[0].plugins[1].weigth: 2: unknown field";
+    for command in ["check", "import"] {
+        let (code, stdout, stderr) = headroom(&[command, file]);
+        assert_eq!(code, 1);
+        assert_has(&(stdout + &stderr), &[fault]);
+    }
+    let mended = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("a file");
+    let path = written("mended.yaml", &mended.replace("weigth", "weight"));
+    let (code, stdout, stderr) = headroom(&["import", &path, "--pool", "qwen", "--feed-cluster", "feed"]);
+    assert_eq!(code, 0, "{stderr}");
+    let config = Config::parse(stdout.as_bytes()).expect("compiles");
+    assert_eq!((config.pools[0].name.as_str(), config.feed.cluster.as_str()), ("qwen", "feed"));
+}
+
+#[test]
+fn check_finds_what_contradicts_between_files() {
+    let (code, stdout, _) =
+        headroom(&["check", "tests/check/short-ages.json", "tests/check/slow-companion.yaml"]);
+    assert_eq!(code, 1);
+    let companion = "tests/check/slow-companion.yaml: scrape.";
+    for line in [
+        &format!(
+            "error: pools[0].maxAge.WaitingQueueSize: \"500ms\": is shorter than the time between two scrapes ({companion}interval: 1s)"
+        ),
+        &format!(
+            "error: pools[0].filters[0].maxAge: \"10s\": is shorter than the time between two scrapes ({companion}exporterInterval: 15s)"
+        ),
+        &format!(
+            "warning: pools[0].maxAge.GPUUtilization: \"20s\": is less than two intervals between scrapes ({companion}exporterInterval: 15s)"
+        ),
+        "warning: pools[1].name: \"llama\": no companion checked here has such a pool; they have qwen",
+    ] {
+        assert_has(&stdout, &[&format!("tests/check/short-ages.json: {line}")]);
+    }
+    assert_has(&stdout, &["slow-companion.yaml: ok (companion config)"]);
+    assert!(!stdout.contains("\"3s\""), "{stdout}");
+    let (code, stdout, _) = headroom(&["check", "tests/check/short-ages.json"]);
+    assert_eq!(code, 0, "{stdout}");
+}
+
+#[test]
+fn import_completes_the_short_form() {
+    let (code, stdout, stderr) = headroom(&["import", "tests/check/short-form.yaml", "--pool", "qwen"]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let config = Config::parse(stdout.as_bytes()).expect("compiles");
+    assert_eq!(config.pools[0].name, "qwen");
+    assert_eq!(config.pools[0].scheduler.profiles[0].scorers.len(), 2);
 }
 
 #[test]
@@ -160,9 +219,12 @@ fn import_keeps_weights_and_says_what_it_leaves_out() {
 
 #[test]
 fn import_prints_nothing_that_is_wrong() {
-    let (code, stdout, stderr) = headroom(&["import", "examples/explain/plugin.json"]);
+    let (code, stdout, stderr) = headroom(&["import", "tests/check/companion.yaml"]);
     assert_eq!((code, stdout.as_str()), (1, ""));
-    assert_has(&stderr, &["must contain one EndpointPickerConfig, and contains 0"]);
+    assert_has(&stderr, &["must contain one EndpointPickerConfig", "and contains 0"]);
+    let (code, stdout, stderr) = headroom(&["import", "tests/check/plugin-faults.json"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert_has(&stderr, &["pools[0].filters[0].maxPercent"]);
 }
 
 #[test]
@@ -189,13 +251,6 @@ fn explain_says_who_and_why() {
 
 #[test]
 fn explain_names_what_is_wrong_with_its_input() {
-    let folder = std::env::temp_dir().join(format!("headroom-cli-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let written = |name: &str, text: &str| {
-        let path = folder.join(name);
-        std::fs::write(&path, text).expect("written");
-        path.to_str().expect("UTF-8").to_owned()
-    };
     let with = |at: usize, file: &str| {
         let mut arguments = EXAMPLE;
         arguments[at] = file;
@@ -204,7 +259,7 @@ fn explain_names_what_is_wrong_with_its_input() {
         stderr
     };
     let unknown = written("unknown.json", r#"{"endpoints": [{"address": "10.0.0.1:80", "port": 1}]}"#);
-    assert_has(&with(4, &unknown), &["error: endpoints[0].port: unknown field `port`"]);
+    assert_has(&with(4, &unknown), &["error: endpoints[0].port: 1: unknown field `port`"]);
     let other = written("other.json", r#"{"pool": "llama", "endpoints": []}"#);
     assert_has(&with(4, &other), &["llama: the snapshot is of a pool that the config does not have", "qwen"]);
     let no_model = written("request.json", r#"{"body": {"messages": []}}"#);
@@ -213,5 +268,4 @@ fn explain_names_what_is_wrong_with_its_input() {
         &["error: body: the filter answers 400: the request body names no model"],
     );
     assert_has(&with(2, "tests/check/plugin-faults.json"), &["pools[0].filters[0].maxPercent"]);
-    std::fs::remove_dir_all(&folder).expect("removed");
 }

@@ -7,7 +7,9 @@ mod documents;
 pub(crate) mod explain;
 mod finding;
 pub(crate) mod import;
+mod parts;
 mod plugin_configs;
+mod spelling;
 mod tree;
 
 use std::{io::Write, path::Path, process::ExitCode};

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::documents;
 use super::finding::Finding;
-use super::import::{self, Origins};
+use super::import::{self, Names, Origins};
+use super::parts::Part;
 use super::tree::{Tree, join};
 
 /// A plugin config that was found.
@@ -22,14 +23,24 @@ pub(crate) struct Located {
 }
 
 impl Located {
+    /// Whether the file itself says what its pools are called.
+    pub(crate) fn names_its_pools(&self) -> bool {
+        self.origins.is_none()
+    }
+
     /// The place in the file of a path in the config.
     pub(crate) fn place(&self, path: &str) -> String {
         let path = self.origins.as_ref().map_or_else(|| path.to_owned(), |origins| origins.place(path));
-        match (self.path.is_empty(), path.is_empty()) {
-            (true, _) => path,
-            (_, true) => self.path.clone(),
-            _ => format!("{}: {path}", self.path),
-        }
+        place(&self.path, &path)
+    }
+}
+
+/// A path in a config that stands at `at` of its file.
+fn place(at: &str, path: &str) -> String {
+    match (at.is_empty(), path.is_empty()) {
+        (true, _) => path.to_owned(),
+        (_, true) => at.to_owned(),
+        _ => format!("{at}: {path}"),
     }
 }
 
@@ -71,8 +82,9 @@ pub(crate) fn classify(document: &Value) -> Kind {
     }
 }
 
-/// All plugin configs of a document at `at` (empty unless the file has several documents).
-pub(crate) fn find(document: &Value, at: &str, findings: &mut Vec<Finding>) -> Vec<Located> {
+/// All plugin configs of a part of a file. What llm-d's configs do not name is taken from `names`.
+pub(crate) fn find(part: &Part, names: &Names, findings: &mut Vec<Finding>) -> Vec<Located> {
+    let (document, at) = (&part.tree.value, part.at.as_str());
     let mut found = Vec::new();
     match classify(document) {
         Kind::Companion => {}
@@ -85,18 +97,19 @@ pub(crate) fn find(document: &Value, at: &str, findings: &mut Vec<Finding>) -> V
         Kind::ShortForm => {
             let mut pool = document.clone();
             if let Some(pool) = pool.as_object_mut() {
-                pool.entry("name").or_insert_with(|| json!("default"));
+                pool.entry("name").or_insert_with(|| json!(names.pool));
             }
             found.push(Located {
                 what: "pool in the short form",
                 path: at.to_owned(),
                 origins: Some(Origins::default()),
-                value: json!({"feed": {"cluster": "headroom-companion"}, "pools": [pool]}),
+                value: json!({"feed": {"cluster": names.feed_cluster}, "pools": [pool]}),
             });
         }
         Kind::EndpointPicker => {
-            let converted = import::convert(document, &import::Names::default());
-            findings.extend(converted.findings);
+            let converted = import::convert(document, names);
+            let placed = |finding: Finding| Finding { path: place(at, &finding.path), ..finding };
+            findings.extend(converted.findings.into_iter().map(placed));
             found.push(Located {
                 what: "EndpointPickerConfig",
                 path: at.to_owned(),

@@ -13,7 +13,7 @@ use std::{net::SocketAddr, path::Path, time::Duration};
 use headroom_datalayer::{Address, Endpoint};
 use reqwest::Url;
 
-pub(crate) use error::ConfigErrors;
+pub(crate) use error::{ConfigError, ConfigErrors};
 
 use crate::{extract::EngineTable, join::GpuSelector};
 

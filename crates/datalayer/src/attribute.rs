@@ -39,6 +39,11 @@ pub struct AttributeInfo {
 }
 
 impl AttributeInfo {
+    /// Whether it comes from an exporter of hardware counters, and not from the model server.
+    pub fn is_hardware(&self) -> bool {
+        self.max_age == HARDWARE
+    }
+
     /// The numbers that can be. One outside is a fault of its source, and no measurement.
     pub fn possible(&self) -> RangeInclusive<f64> {
         match self.unit {
@@ -193,6 +198,11 @@ const ALIASES: &[(&str, &str, f64)] = &[
     ("custom.queue_depth", well_known::WAITING_QUEUE_SIZE, 1.0),
     ("custom.running_requests", well_known::RUNNING_REQUESTS_SIZE, 1.0),
 ];
+
+/// The other spellings that configs may use for well-known attributes.
+pub fn attribute_aliases() -> impl Iterator<Item = &'static str> + Clone {
+    ALIASES.iter().map(|(alias, ..)| *alias)
+}
 
 impl AttributeRef {
     /// Resolves the spelling in a config.

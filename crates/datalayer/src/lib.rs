@@ -18,7 +18,9 @@ mod snapshot;
 mod time;
 mod update;
 
-pub use attribute::{ATTRIBUTES, AttributeInfo, AttributeRef, Combine, attribute_info, well_known};
+pub use attribute::{
+    ATTRIBUTES, AttributeInfo, AttributeRef, Combine, attribute_aliases, attribute_info, well_known,
+};
 pub use endpoint::{Address, Endpoint, InvalidAddress};
 pub use freshness::{FUTURE_TOLERANCE, Reading, read};
 pub use sample::{Sample, Value};

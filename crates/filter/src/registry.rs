@@ -108,6 +108,16 @@ registry! {
         deciders::PrefixBasedPdDecider,
 }
 
+/// Every type there is, by role.
+pub fn kinds() -> impl Iterator<Item = &'static str> + Clone {
+    let filters = FILTERS.iter().map(|entry| entry.kind);
+    filters
+        .chain(SCORERS.iter().map(|entry| entry.kind))
+        .chain(PICKERS.iter().map(|entry| entry.kind))
+        .chain(HANDLERS.iter().map(|entry| entry.kind))
+        .chain(DECIDERS.iter().map(|entry| entry.kind))
+}
+
 /// The plugin of type `kind`.
 ///
 /// # Errors

@@ -1,12 +1,15 @@
 //! `headroom check`: whether configs are right, with everything that is wrong.
 
-mod spelling;
+mod agreement;
+mod attributes;
 
 use std::path::PathBuf;
 
 use headroom_filter::config::Config;
 
 use super::finding::{Finding, lines};
+use super::import::Names;
+use super::parts::{self, Part};
 use super::plugin_configs::{self, Kind, Located};
 use super::{Answer, FAULTS, OK, UNREADABLE, documents, read_text};
 use crate::config;
@@ -15,29 +18,32 @@ use crate::config;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files with the plugin's config, llm-d's EndpointPickerConfig, the companion's config, or a config of
-    /// Envoy or Istio (WasmPlugin, EnvoyFilter) that contains the plugin's. YAML or JSON.
+    /// Envoy or Istio (WasmPlugin, EnvoyFilter) that contains the plugin's; YAML, JSON, or ConfigMaps with
+    /// them. Several files are also checked against each other.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 }
 
-/// Checks each file.
+/// Checks each file, and whether they agree with each other.
 pub(crate) fn run(args: &Args) -> Answer {
     let mut answer = Answer::default();
+    let mut reports = Vec::new();
     for file in &args.files {
-        let text = match read_text(file) {
-            Ok(text) => text,
+        match read_text(file) {
+            Ok(text) => reports.push((file, inspect(&text))),
             Err(unreadable) => {
                 answer.stderr.push_str(&unreadable.stderr);
                 answer.code = UNREADABLE;
-                continue;
             }
-        };
-        let report = inspect(&text);
+        }
+    }
+    agreement::check(&mut reports);
+    for (file, report) in &reports {
         answer.stdout.push_str(&lines(file, &report.findings));
         let errors = report.findings.iter().filter(|finding| finding.is_error()).count();
         if errors == 0 {
-            let kinds =
-                if report.kinds.is_empty() { "no config".to_owned() } else { report.kinds.join(", ") };
+            let kinds = report.kinds();
+            let kinds = if kinds.is_empty() { "no config".to_owned() } else { kinds.join(", ") };
             let verdict = format!("{}: ok ({kinds})\n", file.display());
             answer.stdout.push_str(&verdict);
         }
@@ -49,36 +55,43 @@ pub(crate) fn run(args: &Args) -> Answer {
 /// What was found in a file.
 #[derive(Debug, Default)]
 struct Report {
-    kinds: Vec<&'static str>,
+    /// Where each config of a companion stands, with the config if it is right.
+    companions: Vec<(String, Option<config::Config>)>,
+    /// The plugin's configs.
+    plugins: Vec<Located>,
     findings: Vec<Finding>,
+}
+
+impl Report {
+    /// What the file holds.
+    fn kinds(&self) -> Vec<&'static str> {
+        let plugins = self.plugins.iter().map(|located| located.what);
+        self.companions.iter().map(|_| "companion config").chain(plugins).collect()
+    }
 }
 
 fn inspect(text: &str) -> Report {
     let mut report = Report::default();
-    let documents = match documents::read(text) {
-        Ok(documents) => documents,
+    let parts = match parts::read(text, &mut report.findings) {
+        Ok(parts) => parts,
         Err(error) => {
             report.findings.push(error);
             return report;
         }
     };
-    let several = documents.len() > 1;
-    for (index, tree) in documents.iter().enumerate() {
-        let at = if several { format!("document {}", index + 1) } else { String::new() };
-        let prefix = if several { format!("{at}: ") } else { String::new() };
-        report.findings.extend(documents::duplicates(tree, &prefix));
-        if plugin_configs::classify(&tree.value) == Kind::Companion {
-            report.kinds.push("companion config");
-            report.findings.extend(companion(&tree.value.to_string(), &prefix));
+    for part in parts {
+        report.findings.extend(documents::duplicates(&part.tree, &part.prefix()));
+        if plugin_configs::classify(&part.tree.value) == Kind::Companion {
+            let config = companion(&part, &mut report.findings);
+            report.companions.push((part.prefix(), config));
         }
-        let located = plugin_configs::find(&tree.value, &at, &mut report.findings);
-        for located in located {
-            report.kinds.push(located.what);
+        for located in plugin_configs::find(&part, &Names::default(), &mut report.findings) {
             report.findings.extend(compile(&located).err().into_iter().flatten());
-            report.findings.extend(spelling::check(&located));
+            report.findings.extend(attributes::check(&located));
+            report.plugins.push(located);
         }
     }
-    if report.kinds.is_empty() && report.findings.is_empty() {
+    if report.kinds().is_empty() && report.findings.is_empty() {
         let reason = "contains no config that is known here: neither the plugin's (\"feed\" and \"pools\") nor the \
                       companion's, no EndpointPickerConfig, no Wasm plugin named headroom";
         report.findings.push(if text.contains("config_discovery") {
@@ -102,18 +115,20 @@ pub(crate) fn compile(located: &Located) -> Result<Config, Vec<Finding>> {
     })
 }
 
-fn companion(text: &str, prefix: &str) -> Vec<Finding> {
-    match config::parse(text) {
-        Ok(config) => config
-            .warnings
-            .iter()
-            .map(|words| Finding::warning(prefix.trim_end_matches(": "), "", words))
-            .collect(),
+fn companion(part: &Part, findings: &mut Vec<Finding>) -> Option<config::Config> {
+    let prefix = part.prefix();
+    match config::parse(&part.tree.value.to_string()) {
+        Ok(config) => {
+            let warnings = config.warnings.iter();
+            findings.extend(warnings.map(|words| Finding::warning(part.at.as_str(), "", words)));
+            Some(config)
+        }
         Err(errors) => {
-            let faults = errors.iter();
-            faults
-                .map(|fault| Finding::error(format!("{prefix}{}", fault.path), &fault.value, &fault.reason))
-                .collect()
+            let fault = |fault: &config::ConfigError| {
+                Finding::error(format!("{prefix}{}", fault.path), &fault.value, &fault.reason)
+            };
+            findings.extend(errors.iter().map(fault));
+            None
         }
     }
 }

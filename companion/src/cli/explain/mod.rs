@@ -11,7 +11,8 @@ use headroom_filter::config::{PoolSpec, raw::OnNoData};
 use headroom_scheduling::{Context, Detail, Explanation, Local};
 
 use super::finding::{Finding, lines};
-use super::{Answer, FAULTS, check, documents, plugin_configs, read_text};
+use super::import::Names;
+use super::{Answer, FAULTS, check, documents, parts, plugin_configs, read_text};
 
 /// Arguments of `headroom explain`.
 #[derive(Debug, clap::Args)]
@@ -77,12 +78,12 @@ fn from<T>(file: &Path, result: Result<T, Vec<Finding>>) -> Result<T, Answer> {
 /// The pool called `name`, or the only one.
 fn pool(file: &Path, name: Option<&str>) -> Result<PoolSpec, Answer> {
     let text = read_text(file)?;
-    let documents = from(file, documents::read(&text).map_err(|error| vec![error]))?;
-    let mut findings: Vec<Finding> =
-        documents.iter().flat_map(|tree| documents::duplicates(tree, "")).collect();
+    let mut findings = Vec::new();
+    let parts = from(file, parts::read(&text, &mut findings).map_err(|error| vec![error]))?;
     let mut pools = Vec::new();
-    for tree in &documents {
-        for located in plugin_configs::find(&tree.value, "", &mut findings) {
+    for part in &parts {
+        findings.extend(documents::duplicates(&part.tree, &part.prefix()));
+        for located in plugin_configs::find(part, &Names::default(), &mut findings) {
             match check::compile(&located) {
                 Ok(config) => pools.extend(config.pools),
                 Err(faults) => findings.extend(faults),

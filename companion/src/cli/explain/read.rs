@@ -8,7 +8,7 @@ use crate::cli::finding::Finding;
 /// Reads JSON (or YAML) as a `T`.
 ///
 /// # Errors
-/// Keys that are given twice, or the first value that does not fit.
+/// Keys that are given twice, or everything that does not fit.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Vec<Finding>> {
     let documents = documents::read(text).map_err(|error| vec![error])?;
     let [tree] = documents.as_slice() else {
@@ -19,9 +19,6 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Vec<Finding>> {
     if !duplicates.is_empty() {
         return Err(duplicates);
     }
-    serde_path_to_error::deserialize(&tree.value).map_err(|error| {
-        let path = error.path().to_string();
-        let path = if path == "." { String::new() } else { path };
-        vec![Finding::error(path, "", error.inner().to_string())]
-    })
+    headroom_filter::config::read(tree.value.clone())
+        .map_err(|faults| faults.into_iter().map(Finding::from).collect())
 }

@@ -1,4 +1,4 @@
-//! `headroom import`: llm-d's `EndpointPickerConfig` to the plugin's config.
+//! `headroom import`: llm-d's `EndpointPickerConfig`, or a pool in the short form, to the plugin's config.
 
 mod convert;
 mod origins;
@@ -9,19 +9,18 @@ mod types;
 
 use std::path::PathBuf;
 
-use headroom_filter::config::Config;
-
-pub(crate) use convert::{Converted, convert};
+pub(crate) use convert::convert;
 pub(crate) use origins::Origins;
 
 use super::finding::{Finding, lines};
 use super::plugin_configs::{self, Kind};
-use super::{Answer, FAULTS, documents, read_text};
+use super::{Answer, FAULTS, check, documents, parts, read_text};
 
 /// Arguments of `headroom import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// An EndpointPickerConfig, YAML or JSON.
+    /// An EndpointPickerConfig, or the plugin's config or one pool of it in the short form; YAML, JSON, or a
+    /// ConfigMap with it.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -60,25 +59,34 @@ pub(crate) fn run(args: &Args) -> Answer {
 }
 
 fn import(text: &str, names: &Names) -> (Option<String>, Vec<Finding>) {
-    let mut documents = match documents::read(text) {
-        Ok(documents) => documents,
+    let mut findings = Vec::new();
+    let mut parts = match parts::read(text, &mut findings) {
+        Ok(parts) => parts,
         Err(error) => return (None, vec![error]),
     };
-    documents.retain(|tree| plugin_configs::classify(&tree.value) == Kind::EndpointPicker);
-    let [tree] = documents.as_slice() else {
-        let reason = format!("must contain one EndpointPickerConfig, and contains {}", documents.len());
-        return (None, vec![Finding::error("", "", reason)]);
+    parts.retain(|part| {
+        matches!(
+            plugin_configs::classify(&part.tree.value),
+            Kind::EndpointPicker | Kind::ShortForm | Kind::Plugin
+        )
+    });
+    let [part] = parts.as_slice() else {
+        let reason = format!(
+            "must contain one EndpointPickerConfig, or one config of the plugin, whole or in the short form, and \
+             contains {}",
+            parts.len()
+        );
+        findings.push(Finding::error("", "", reason));
+        return (None, findings);
     };
-    let Converted { value, origins, findings: converting } = convert(&tree.value, names);
-    let mut findings: Vec<Finding> = documents::duplicates(tree, "").collect();
-    findings.extend(converting);
-    let text = serde_json::to_string_pretty(&value).unwrap_or_default();
-    if let Err(faults) = Config::parse(text.as_bytes()) {
-        let faults = faults.into_iter().map(Finding::from);
-        findings.extend(faults.map(|fault| Finding { path: origins.place(&fault.path), ..fault }));
+    findings.extend(documents::duplicates(&part.tree, &part.prefix()));
+    let mut text = None;
+    for located in plugin_configs::find(part, names, &mut findings) {
+        findings.extend(check::compile(&located).err().into_iter().flatten());
+        text = serde_json::to_string_pretty(&located.value).ok();
     }
     let works = !findings.iter().any(Finding::is_error);
-    (works.then_some(text), findings)
+    (text.filter(|_| works), findings)
 }
 
 #[cfg(test)]

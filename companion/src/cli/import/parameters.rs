@@ -35,6 +35,11 @@ const LEFT_OUT: &[(&str, &[&str], &str)] = &[
     ("endpoint-attribute-filter", &["producer"], "an attribute has one source"),
     ("endpoint-attribute-scorer", &["producer"], "an attribute has one source"),
     ("disagg-profile-handler", &["primaryPort"], "endpoints have one port each"),
+    (
+        "disagg-profile-handler",
+        &["prefixPluginType", "prefixPluginName"],
+        "there is one source of prefix matches",
+    ),
     ("disagg-profile-handler", &["threshold", "hashBlockSize"], "the decider says when, by nonCachedTokens"),
     ("single-profile-handler", &["primaryPort"], "each rank is an endpoint of its own, address and port"),
 ];
@@ -45,7 +50,7 @@ const DISAGG: &[(&str, &str, &str)] = &[
     ("prefillProfile", "profiles", "prefill"),
     ("encodeProfile", "profiles", "encode"),
     ("deciderPluginName", "deciders", "prefill"),
-    ("pdDeciderPluginName", "deciders", "prefill"),
+    ("prefillDeciderPluginName", "deciders", "prefill"),
     ("encodeDeciderPluginName", "deciders", "encode"),
 ];
 

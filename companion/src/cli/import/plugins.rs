@@ -45,7 +45,7 @@ fn one(entry: &Value, index: usize, plugins: &mut Plugins, findings: &mut Vec<Fi
     };
     let name = entry.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or(kind);
     let at = format!("{path}.type");
-    if let Some(reason) = types::missing(kind) {
+    if let Some(reason) = types::refused(kind) {
         findings.push(Finding::error(at, kind, reason));
         plugins.left_out.push(name.to_owned());
         return;

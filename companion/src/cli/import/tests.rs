@@ -42,13 +42,53 @@ bogus: 1
     let all = findings.join("\n");
     for part in [
         "warning: plugins[0].type: openai-parser: left out: a parser",
-        "error: plugins[1].type: \"qeue-scorer\": unknown type; known are ",
+        "error: plugins[1].type: qeue-scorer: unknown type; was queue-scorer meant?",
         "error: plugins[2].type: latency-scorer: has no counterpart",
         "error: plugins[3].parameters.treshold",
         "error: schedulingProfiles[0].plugins[1].pluginRef: \"nobody\"",
         "error: bogus: llm-d's EndpointPickerConfig has no such field",
     ] {
         assert!(all.contains(part), "{part}\n{all}");
+    }
+}
+
+#[test]
+fn only_what_llm_d_knows_is_left_out() {
+    for (kind, part) in [
+        ("openai-parser", "warning: plugins[0].type: openai-parser: left out"),
+        ("openai-paser", "error: plugins[0].type: openai-paser: unknown type; was openai-parser meant?"),
+        ("inflight-load-producr", "error: plugins[0].type: inflight-load-producr: unknown type; was"),
+        ("my-own-policy", "error: plugins[0].type: \"my-own-policy\": unknown type; known are "),
+        ("my-own-producer", "error: plugins[0].type: \"my-own-producer\": unknown type"),
+        ("multicluster-queue-scorer", "has no counterpart here: a pool is one cluster's"),
+    ] {
+        let (_, findings) = imported(&format!("plugins: [{{type: {kind}}}, {{type: queue-scorer}}]\n"));
+        assert!(findings.iter().any(|finding| finding.contains(part)), "{part}\n{findings:?}");
+    }
+}
+
+#[test]
+fn every_spelling_of_the_deciders_is_understood() {
+    let nested = "{deciders: {prefill: prefix-based-pd-decider}}";
+    for parameters in [
+        nested,
+        "{deciderPluginName: prefix-based-pd-decider}",
+        "{prefillDeciderPluginName: prefix-based-pd-decider, prefillProfile: prefill, decodeProfile: decode}",
+    ] {
+        let (config, findings) = imported(&format!(
+            "plugins:
+- {{type: disagg-profile-handler, parameters: {parameters}}}
+- {{type: prefix-based-pd-decider, parameters: {{nonCachedTokens: 16}}}}
+- {{type: prefill-filter}}
+- {{type: decode-filter}}
+schedulingProfiles:
+- {{name: prefill, plugins: [{{pluginRef: prefill-filter}}]}}
+- {{name: decode, plugins: [{{pluginRef: decode-filter}}]}}
+"
+        ));
+        let config = config.unwrap_or_else(|| panic!("{findings:?}"));
+        let decider = &config["pools"][0]["plugins"][0]["parameters"]["deciders"]["prefill"];
+        assert_eq!(decider, "prefix-based-pd-decider", "{parameters}");
     }
 }
 

@@ -71,3 +71,15 @@ pub fn serve_config_schema() -> serde_json::Value {
 pub fn fake_pool_config_schema() -> serde_json::Value {
     fake_pool::config::schema()
 }
+
+/// JSON Schema of what `headroom explain` takes as `--snapshot`.
+#[cfg(feature = "schema")]
+pub fn explain_snapshot_schema() -> serde_json::Value {
+    cli::explain::snapshot_schema()
+}
+
+/// JSON Schema of what `headroom explain` takes as `--request`.
+#[cfg(feature = "schema")]
+pub fn explain_request_schema() -> serde_json::Value {
+    cli::explain::request_schema()
+}

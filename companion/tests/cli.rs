@@ -250,6 +250,25 @@ fn explain_says_who_and_why() {
 }
 
 #[test]
+fn explain_shows_decisions_that_envoy_logged() {
+    let (_, table, _) = headroom(&EXAMPLE);
+    let (_, json, _) = headroom(&[&EXAMPLE[..], &["--json"]].concat());
+    let decision: Value = serde_json::from_str(&json).expect("JSON");
+    let log = written("access.log", &format!("POST /v1/chat/completions 200\n200 {decision} 12ms\n"));
+    assert_eq!(headroom(&["explain", "--decision", &log]), (0, table, String::new()));
+    let (code, shown, _) = headroom(&["explain", "--decision", &log, "--json"]);
+    assert_eq!((code, serde_json::from_str::<Value>(&shown).expect("JSON")), (0, decision));
+
+    let without = written("plain.log", "POST /v1/chat/completions 200\n");
+    let (code, stdout, stderr) = headroom(&["explain", "--decision", &without]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert_has(&stderr, &["plain.log: error: holds no decision", "FILTER_STATE(wasm.headroom_decision"]);
+    assert_eq!(headroom(&["explain", "--decision", "no-such-file"]).0, 2);
+    assert_eq!(headroom(&["explain"]).0, 2, "nothing to explain");
+    assert_eq!(headroom(&["explain", "--decision", &log, "--seed", "1"]).0, 2, "either, not both");
+}
+
+#[test]
 fn explain_names_what_is_wrong_with_its_input() {
     let with = |at: usize, file: &str| {
         let mut arguments = EXAMPLE;

@@ -48,3 +48,9 @@ fn read_text(path: &Path) -> Result<String, Answer> {
     std::fs::read_to_string(path)
         .map_err(|error| Answer::failed(UNREADABLE, format!("{}: cannot be read: {error}", path.display())))
 }
+
+/// Reads standard input as text.
+fn read_stdin() -> Result<String, Answer> {
+    std::io::read_to_string(std::io::stdin())
+        .map_err(|error| Answer::failed(UNREADABLE, format!("standard input cannot be read: {error}")))
+}

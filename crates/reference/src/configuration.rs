@@ -19,12 +19,18 @@ pub(crate) fn files() -> String {
         ("`headroom serve`", headroom_companion::serve_config_schema()),
         ("`headroom fake-pool`", headroom_companion::fake_pool_config_schema()),
     ] {
-        page.push_str(&markdown::object(&format!("## {title}"), &schema));
-        for (name, schema) in schema.get("$defs").and_then(Value::as_object).into_iter().flatten() {
-            page.push_str(&section(&format!("### {name}"), schema));
-        }
+        page.push_str(&file(title, &schema));
     }
     page.trim_end().to_owned() + "\n"
+}
+
+/// The sections of a file's schema: the file itself, then the types of its fields.
+pub(crate) fn file(title: &str, schema: &Value) -> String {
+    let mut text = markdown::object(&format!("## {title}"), schema);
+    for (name, schema) in schema.get("$defs").and_then(Value::as_object).into_iter().flatten() {
+        text.push_str(&section(&format!("### {name}"), schema));
+    }
+    text
 }
 
 pub(crate) fn page() -> String {

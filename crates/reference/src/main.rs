@@ -7,6 +7,7 @@ use anyhow::bail;
 
 mod attributes;
 mod configuration;
+mod explain;
 mod markdown;
 mod metrics;
 mod plugin_schema;
@@ -19,6 +20,7 @@ fn main() -> anyhow::Result<()> {
         ("attributes.md", attributes::page()),
         ("companion-configuration.md", configuration::files()),
         ("configuration.md", configuration::page()),
+        ("explain.md", explain::page()),
         ("metrics.md", metrics::page()),
         ("plugin-config.schema.json", plugin_schema::text()?),
     ] {

@@ -12,6 +12,7 @@ mod words;
 
 /// The placement of one request, in a form that stands by itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     /// The pool.
@@ -32,6 +33,7 @@ pub struct Explanation {
 
 /// One profile's decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProfileExplanation {
     /// The profile; empty when none ran.
@@ -60,6 +62,7 @@ pub struct ProfileExplanation {
 
 /// What came out of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// Addresses: the choice first, then where to retry.
@@ -70,6 +73,7 @@ pub enum Outcome {
 
 /// A filter that could not be kept to, or a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FallbackUsed {
     /// The filter's name; for a probe the scorer's.
@@ -86,6 +90,7 @@ pub struct FallbackUsed {
 
 /// An endpoint that a filter left out, or could not judge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExcludedEndpoint {
     /// Its address.
@@ -100,6 +105,7 @@ pub struct ExcludedEndpoint {
 
 /// An endpoint that passed the filters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScoredEndpoint {
     /// Its address.
@@ -117,6 +123,7 @@ pub struct ScoredEndpoint {
 
 /// Why an endpoint may serve, by one filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Ground {
     /// The filter's name.
@@ -129,6 +136,7 @@ pub struct Ground {
 
 /// One scorer's share of a total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScorePart {
     /// The scorer's name.

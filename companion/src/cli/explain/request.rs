@@ -11,6 +11,7 @@ use crate::cli::finding::Finding;
 
 /// A request of a client.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct Raw {
     /// Default `POST`.

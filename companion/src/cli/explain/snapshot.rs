@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use headroom_datalayer::{
-    Address, AttributeRef, Endpoint, Sample, Snapshot, Span, SpanText, Timestamp, Value, attribute_info,
+    Address, AttributeRef, Endpoint, Sample, Snapshot, SpanText, Timestamp, Value, attribute_info,
 };
-use headroom_scheduling::InflightLoad;
+use headroom_scheduling::Known;
 use serde::Deserialize;
 
+use super::local::{FailingState, Prefix, no_age};
 use crate::cli::finding::Finding;
 
 /// What is known of a pool. Times are ages, written `200ms` or `5s`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct State {
     /// The pool. Default: the config's only one.
@@ -21,17 +23,27 @@ pub(super) struct State {
     #[serde(default)]
     version: u64,
     /// How long ago the last update came. Default `0s`.
-    #[serde(default = "now")]
+    #[serde(default = "no_age")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     age: SpanText,
     /// The endpoints.
     endpoints: Vec<EndpointState>,
+    /// Session id → the address that it is pinned to. Default: none.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, String>"))]
+    sessions: BTreeMap<String, Address>,
+    /// The key of session tokens, where the plugin has no `signingKey`. Default: none, so no token is valid.
+    #[serde(default)]
+    session_token_key: Option<String>,
 }
 
 /// What is known of an endpoint.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct EndpointState {
     /// `ip:port`, unique.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     address: Address,
     /// What people call it. Default: the address.
     #[serde(default)]
@@ -45,44 +57,43 @@ struct EndpointState {
     attributes: BTreeMap<String, Attribute>,
     /// For each request that this proxy has there, how long ago it was sent.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     in_flight: Vec<SpanText>,
+    /// Prompt tokens of those requests that the endpoint has to compute. Default: not counted.
+    #[serde(default)]
+    in_flight_tokens: Option<u64>,
+    /// How much of the request's prompt the endpoint's prefix cache holds. Default: not known.
+    #[serde(default)]
+    prefix: Option<Prefix>,
+    /// The requests that failed in a row, if the last one did.
+    #[serde(default)]
+    failing: Option<FailingState>,
+    /// How long ago it was last chosen for a request without a cached prefix. Default: never.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    last_cold_pick: Option<SpanText>,
 }
 
 /// A measured value.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Attribute {
     /// A number in the attribute's unit, or a list of names.
     value: Measured,
     /// How long ago it was measured. Default `0s`.
-    #[serde(default = "now")]
+    #[serde(default = "no_age")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     age: SpanText,
 }
 
+/// A number, or a list of strings.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "must be a number or a list of names")]
 enum Measured {
     Number(f64),
     Names(Vec<String>),
-}
-
-const fn now() -> SpanText {
-    SpanText(Span::ZERO)
-}
-
-/// When this proxy's requests were sent, by endpoint.
-#[derive(Debug)]
-pub(super) struct Sent(Vec<Vec<Timestamp>>);
-
-impl InflightLoad for Sent {
-    fn requests(&self, endpoint: usize) -> u32 {
-        self.requests_since(endpoint, Timestamp::default())
-    }
-
-    fn requests_since(&self, endpoint: usize, since: Timestamp) -> u32 {
-        let sent = self.0.get(endpoint).into_iter().flatten().filter(|sent| **sent >= since).count();
-        u32::try_from(sent).unwrap_or(u32::MAX)
-    }
 }
 
 impl State {
@@ -90,11 +101,16 @@ impl State {
     ///
     /// # Errors
     /// Everything that cannot be.
-    pub(super) fn compile(self, pool: &str, now: Timestamp) -> Result<(Snapshot, Sent), Vec<Finding>> {
+    pub(super) fn compile(self, pool: &str, now: Timestamp) -> Result<(Snapshot, Known), Vec<Finding>> {
         let before =
             |age: SpanText| Timestamp::from_micros(now.as_micros().saturating_sub(age.0.as_micros()));
         let (mut faults, mut columns) = (Vec::new(), Vec::<String>::new());
-        let (mut endpoints, mut rows, mut sent) = (Vec::<Endpoint>::new(), Vec::new(), Vec::new());
+        let (mut endpoints, mut rows) = (Vec::<Endpoint>::new(), Vec::new());
+        let mut known = Known {
+            sessions: self.sessions.into_iter().map(|(id, address)| (id, address.to_string())).collect(),
+            token_key: self.session_token_key.map(String::into_bytes),
+            ..Known::default()
+        };
         for (index, state) in self.endpoints.into_iter().enumerate() {
             let path = format!("endpoints[{index}]");
             if endpoints.iter().any(|endpoint| endpoint.address == state.address) {
@@ -123,7 +139,11 @@ impl State {
                 }
             }
             rows.push(row);
-            sent.push(state.in_flight.into_iter().map(before).collect());
+            known.sent.push(state.in_flight.into_iter().map(before).collect());
+            known.tokens.push(state.in_flight_tokens);
+            known.prefix.push(state.prefix.map(|prefix| prefix.compile(&path, &mut faults)));
+            known.failing.push(state.failing.map(|failing| failing.compile(&path, &mut faults)));
+            known.cold_picks.push(state.last_cold_pick.map(before));
             let name = state.name.unwrap_or_else(|| state.address.to_string());
             endpoints.push(Endpoint { address: state.address, name, labels: state.labels });
         }
@@ -132,7 +152,7 @@ impl State {
         }
         let updated_at = before(self.age);
         let snapshot = Snapshot::new(pool.to_owned(), self.version, updated_at, endpoints, columns, rows);
-        Ok((snapshot, Sent(sent)))
+        Ok((snapshot, known))
     }
 }
 
@@ -163,9 +183,12 @@ fn value(
 
 #[cfg(test)]
 mod tests {
+    use headroom_datalayer::Span;
+    use headroom_scheduling::{ColdPicks, Failing, Failures, InflightLoad, PrefixMatches, Sessions};
+
     use super::*;
 
-    fn compile(json: &str) -> Result<(Snapshot, Sent), String> {
+    fn compile(json: &str) -> Result<(Snapshot, Known), String> {
         let state: State = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let words =
             |faults: Vec<Finding>| faults.iter().map(|fault| format!("{fault}\n")).collect::<String>();
@@ -174,26 +197,44 @@ mod tests {
 
     #[test]
     fn ages_become_times_and_aliases_attributes() {
-        let json = r#"{"endpoints": [{"address": "10.0.0.1:80", "inFlight": ["1s", "5s"], "attributes": {
+        let json = r#"{"sessions": {"a": "10.0.0.1:80"}, "endpoints": [{"address": "10.0.0.1:80",
+            "inFlight": ["1s", "5s"], "inFlightTokens": 900, "prefix": {"matchedBlocks": 2, "totalBlocks": 8},
+            "failing": {"failures": 3, "ago": "4s"}, "lastColdPick": "2s", "attributes": {
             "custom.gpu_utilization_percent": {"value": 50, "age": "10s"}, "ActiveModels": {"value": ["a"]}}}]}"#;
-        let (snapshot, sent) = compile(json).expect("valid");
+        let (snapshot, known) = compile(json).expect("valid");
         let sample =
             snapshot.sample(0, snapshot.column("GPUUtilization").expect("a column")).expect("a value");
         assert_eq!(sample.value.as_number(), Some(0.5));
         assert_eq!(sample.measured_at, Timestamp::from_millis(50_000));
-        assert_eq!((sent.requests(0), sent.requests_since(0, Timestamp::from_millis(58_000))), (2, 1));
+        let second = |second: u64| Timestamp::from_millis(second * 1000);
+        assert_eq!(
+            (known.requests(0), known.requests_since(0, second(58)), known.tokens(0)),
+            (2, 1, Some(900))
+        );
+        assert_eq!(known.matched(0).map(|matched| matched.tokens()), Some(32));
+        assert_eq!(known.failing(0, second(60)), Some(Failing { failures: 3, ago: Span::from_secs(4) }));
+        assert_eq!(known.last(0), Some(second(58)));
+        assert_eq!(known.pinned("a", second(60)).as_deref(), Some("10.0.0.1:80"));
     }
 
     #[test]
     fn what_cannot_be_is_named() {
         let json = r#"{"endpoints": [
             {"address": "10.0.0.1:80", "attributes": {"KVCacheUsagePercent": {"value": 70}, "ActiveModels": {"value": 1}}},
-            {"address": "10.0.0.1:80", "attributes": {"WaitingQueueSize": {"value": ["x"]},
+            {"address": "10.0.0.1:80", "prefix": {"matchedBlocks": 9, "totalBlocks": 8, "blockTokens": 0},
+             "failing": {"failures": 0}, "attributes": {"WaitingQueueSize": {"value": ["x"]},
              "custom.queue_depth": {"value": 1}}}]}"#;
         let faults = compile(json).expect_err("faults");
-        for part in
-            ["is no fraction", "a list of names", "has this address", "a number, in requests", "another name"]
-        {
+        for part in [
+            "is no fraction",
+            "a list of names",
+            "has this address",
+            "a number, in requests",
+            "another name",
+            "endpoints[1].prefix.matchedBlocks: 9",
+            "endpoints[1].prefix.blockTokens: 0",
+            "endpoints[1].failing.failures: 0",
+        ] {
             assert!(faults.contains(part), "{part}\n{faults}");
         }
         assert!(compile(r#"{"endpoints": [], "pods": 1}"#).expect_err("unknown").contains("pods"));

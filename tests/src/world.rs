@@ -12,6 +12,9 @@ use headroom_testbed::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+/// How long an answer may take while a test waits for a decision.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 type Edit<T> = Box<dyn FnOnce(&mut T) -> anyhow::Result<()>>;
 
 /// How a world shall be.
@@ -180,7 +183,8 @@ impl World {
         let condition = &condition;
         let last = std::sync::Mutex::new(None);
         let look = || async {
-            let decided = self.chat().await.ok()?;
+            // A request may be sent where it waits for long; the next one is decided anew.
+            let decided = tokio::time::timeout(PATIENCE, self.chat()).await.ok()?.ok()?;
             if let Ok(mut last) = last.lock() {
                 *last = Some(decided.clone());
             }

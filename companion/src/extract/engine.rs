@@ -64,6 +64,8 @@ impl Reader<'_, '_> {
             From::Gauge { metric, range } => self.gauge(row.attribute, metric, range),
             From::InfoLabel { metric, label } => self.info_label(row.attribute, metric, label),
             From::LabelNames { metrics, label } => self.label_names(metrics, label),
+            From::LatestNames { metric, label } => self.latest_names(metric, label),
+            From::LatestNumber { metric, label } => self.latest_number(metric, label),
             From::Ratio { hits, queries } => self.ratio(hits, queries),
         };
         if let Some(fact) = fact {
@@ -87,10 +89,31 @@ impl Reader<'_, '_> {
     }
 
     fn info_label(&self, attribute: &str, metric: &str, label: &str) -> Option<Sample> {
-        let number =
-            |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-        let cells = self.cells(metric, |sample| sample.label(label).and_then(number));
+        let cells = self.cells(metric, |sample| sample.label(label).and_then(positive));
         combine(attribute, cells)
+    }
+
+    /// The series whose value is the latest time. What the series says has held since then, so the sample
+    /// is as old as the scrape.
+    fn latest(&self, metric: &str) -> Option<&headroom_exposition::Sample<'_>> {
+        let series = self.parsed.samples.iter().filter(|sample| sample.name == metric);
+        series
+            .filter(|sample| sample.value.is_finite() && sample.value > 0.0)
+            .max_by(|a, b| a.value.total_cmp(&b.value))
+    }
+
+    fn latest_names(&self, metric: &str, label: &str) -> Option<Sample> {
+        let sample = self.latest(metric)?;
+        let names = sample.label(label)?.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let names: BTreeSet<&str> = names.take(MAX_NAMES).collect();
+        let value = Value::Names(names.into_iter().map(str::to_owned).collect());
+        Some(Sample { value, measured_at: measured_at(sample, self.sent_at) })
+    }
+
+    fn latest_number(&self, metric: &str, label: &str) -> Option<Sample> {
+        let sample = self.latest(metric)?;
+        let number = sample.label(label).and_then(positive)?;
+        Some(Sample { value: Value::number(number)?, measured_at: measured_at(sample, self.sent_at) })
     }
 
     /// One cell for each series, the same series twice counting once.
@@ -145,4 +168,8 @@ impl Reader<'_, '_> {
         }
         total
     }
+}
+
+fn positive(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0)
 }

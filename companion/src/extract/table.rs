@@ -43,6 +43,21 @@ pub(crate) enum From {
         /// The label.
         label: &'static str,
     },
+    /// A comma-separated list in a label of the latest of several series, whose values are Unix times: each
+    /// change adds a series, and the old ones stay exposed. An empty list is a value.
+    LatestNames {
+        /// The metric.
+        metric: &'static str,
+        /// The label.
+        label: &'static str,
+    },
+    /// A number, above zero, in a label of the latest series, as above.
+    LatestNumber {
+        /// The metric.
+        metric: &'static str,
+        /// The label.
+        label: &'static str,
+    },
     /// One counter over another since the last scrape.
     Ratio {
         /// The counter above.
@@ -56,7 +71,10 @@ impl From {
     /// The metrics that this reads.
     pub(crate) fn metrics(&self) -> Vec<&'static str> {
         match self {
-            Self::Gauge { metric, .. } | Self::InfoLabel { metric, .. } => vec![metric],
+            Self::Gauge { metric, .. }
+            | Self::InfoLabel { metric, .. }
+            | Self::LatestNames { metric, .. }
+            | Self::LatestNumber { metric, .. } => vec![metric],
             Self::LabelNames { metrics, .. } => metrics.to_vec(),
             Self::Ratio { hits, queries } => vec![hits, queries],
         }

@@ -63,6 +63,24 @@ vllm:external_prefix_cache_hits_total{engine="0",model_name="tiny-1b"} 1.0
 }
 
 #[test]
+fn of_the_adapters_the_latest_series_counts() {
+    let text = r#"
+vllm:lora_requests_info{max_lora="4",running_lora_adapters="",waiting_lora_adapters=""} 1764403300.5
+vllm:lora_requests_info{max_lora="4",running_lora_adapters="poem, code,",waiting_lora_adapters="law"} 1.7644033605e+09
+vllm:lora_requests_info{max_lora="4",running_lora_adapters="law",waiting_lora_adapters=""} 1764403340.25
+"#;
+    check(text, &[("ActiveModels", "code|poem"), ("MaxActiveModels", "4"), ("WaitingModels", "law")]);
+
+    let idle = r#"
+vllm:lora_requests_info{max_lora="0",running_lora_adapters="",waiting_lora_adapters=""} 1764403390.5
+vllm:lora_requests_info{max_lora="2",running_lora_adapters="law",waiting_lora_adapters=""} NaN
+vllm:lora_requests_info{max_lora="2",running_lora_adapters="code",waiting_lora_adapters=""} 0
+"#;
+    check(idle, &[("ActiveModels", ""), ("WaitingModels", "")]);
+    check(r#"vllm:lora_requests_info{max_lora="2"} 1764403390.5"#, &[("MaxActiveModels", "2")]);
+}
+
+#[test]
 fn older_names_are_read_unless_the_newer_ones_are_there() {
     let old = r#"
 vllm:num_requests_swapped{model_name="m"} 1.0

@@ -1,6 +1,9 @@
 //! vLLM, version 1 and the names from before it.
 
-use headroom_datalayer::well_known::{KV_CACHE_USAGE, RUNNING_REQUESTS_SIZE, WAITING_QUEUE_SIZE};
+use headroom_datalayer::well_known::{
+    ACTIVE_MODELS, KV_CACHE_USAGE, MAX_ACTIVE_MODELS, RUNNING_REQUESTS_SIZE, WAITING_MODELS,
+    WAITING_QUEUE_SIZE,
+};
 
 use super::table::{EngineTable, From, Range, Row};
 
@@ -16,6 +19,9 @@ const fn ratio(attribute: &'static str, hits: &'static str, queries: &'static st
     Row { attribute, from: From::Ratio { hits, queries } }
 }
 
+/// Which adapters are in use: a series for every state there has been.
+const LORA: &str = "vllm:lora_requests_info";
+
 /// vLLM's metrics.
 pub(super) const TABLE: EngineTable = EngineTable {
     name: "vllm",
@@ -24,6 +30,15 @@ pub(super) const TABLE: EngineTable = EngineTable {
         gauge(RUNNING_REQUESTS_SIZE, "vllm:num_requests_running", Range::NotNegative),
         gauge(KV_CACHE_USAGE, "vllm:kv_cache_usage_perc", Range::Fraction),
         gauge(KV_CACHE_USAGE, "vllm:gpu_cache_usage_perc", Range::Fraction),
+        Row {
+            attribute: ACTIVE_MODELS,
+            from: From::LatestNames { metric: LORA, label: "running_lora_adapters" },
+        },
+        Row {
+            attribute: WAITING_MODELS,
+            from: From::LatestNames { metric: LORA, label: "waiting_lora_adapters" },
+        },
+        Row { attribute: MAX_ACTIVE_MODELS, from: From::LatestNumber { metric: LORA, label: "max_lora" } },
         config("CacheBlockSize", "block_size"),
         config("CacheNumBlocks", "num_gpu_blocks"),
         ratio("PrefixCacheHitRate", "vllm:prefix_cache_hits_total", "vllm:prefix_cache_queries_total"),

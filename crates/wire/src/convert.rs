@@ -155,17 +155,17 @@ mod tests {
             name: "pod".into(),
             labels: [("a".to_owned(), "b".to_owned())].into(),
         };
-        let samples = std::collections::BTreeMap::from([(
-            "ServedModels".to_owned(),
-            Sample { value: Value::Names(vec!["m".into()]), measured_at: Timestamp::from_micros(5) },
-        )]);
+        // That no adapter waits is a value, too.
+        let samples = [("ServedModels", vec!["m".to_owned()]), ("WaitingModels", Vec::new())]
+            .map(|(name, names)| (name.to_owned(), Value::Names(names)))
+            .map(|(name, value)| (name, Sample { value, measured_at: Timestamp::from_micros(5) }));
+        let samples = std::collections::BTreeMap::from(samples);
         let written =
             feed::Snapshot { endpoints: vec![to_endpoint(&endpoint, &samples)], ..Default::default() };
         let read = from_snapshot(written, &|t| t);
         assert_eq!(read.update.upserted, vec![endpoint.clone()]);
-        assert_eq!(
-            read.update.samples,
-            vec![(endpoint.address, "ServedModels".to_owned(), samples.get("ServedModels").cloned())]
-        );
+        let expected =
+            samples.into_iter().map(|(name, sample)| (endpoint.address.clone(), name, Some(sample)));
+        assert_eq!(read.update.samples, expected.collect::<Vec<_>>());
     }
 }

@@ -3,16 +3,22 @@
 #![expect(clippy::expect_used, reason = "a helper of tests may fail as they do")]
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use headroom_filter::config::Config;
 use serde_json::Value;
 
 /// Runs `headroom` in the package's folder; its exit code, stdout and stderr.
 fn headroom(arguments: &[&str]) -> (i32, String, String) {
+    headroom_reading(Stdio::null(), arguments)
+}
+
+/// The same, with something on stdin.
+fn headroom_reading(stdin: Stdio, arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_headroom"))
         .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(stdin)
         .output()
         .expect("the binary runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
@@ -255,7 +261,9 @@ fn explain_shows_decisions_that_envoy_logged() {
     let (_, json, _) = headroom(&[&EXAMPLE[..], &["--json"]].concat());
     let decision: Value = serde_json::from_str(&json).expect("JSON");
     let log = written("access.log", &format!("POST /v1/chat/completions 200\n200 {decision} 12ms\n"));
-    assert_eq!(headroom(&["explain", "--decision", &log]), (0, table, String::new()));
+    assert_eq!(headroom(&["explain", "--decision", &log]), (0, table.clone(), String::new()));
+    let piped = std::fs::File::open(&log).expect("written");
+    assert_eq!(headroom_reading(piped.into(), &["explain", "--decision", "-"]).1, table);
     let (code, shown, _) = headroom(&["explain", "--decision", &log, "--json"]);
     assert_eq!((code, serde_json::from_str::<Value>(&shown).expect("JSON")), (0, decision));
 

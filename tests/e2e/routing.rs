@@ -67,7 +67,7 @@ async fn a_busy_engine_is_avoided_whoever_made_it_busy() -> Outcome {
     }
     let reported = |decided: &headroom_tests::Decided| {
         let part = decided.score("busy", "queue-scorer");
-        part.is_some_and(|part| part["value"].as_f64() >= Some(4.0))
+        part.is_some_and(|part| part["value"].as_f64() == Some(4.0))
     };
     world.until_decision("the engine's report has arrived", Duration::from_secs(10), reported).await?;
     for _ in 0..20 {

@@ -93,27 +93,27 @@ impl Reader<'_, '_> {
         combine(attribute, cells)
     }
 
-    /// The series whose value is the latest time. What the series says has held since then, so the sample
-    /// is as old as the scrape.
-    fn latest(&self, metric: &str) -> Option<&headroom_exposition::Sample<'_>> {
+    /// The label in the series whose value is the latest time. What the series says has held since then, so
+    /// it is as old as the scrape.
+    fn latest(&self, metric: &str, label: &str) -> Option<(&str, Timestamp)> {
         let series = self.parsed.samples.iter().filter(|sample| sample.name == metric);
-        series
+        let latest = series
             .filter(|sample| sample.value.is_finite() && sample.value > 0.0)
-            .max_by(|a, b| a.value.total_cmp(&b.value))
+            .max_by(|a, b| a.value.total_cmp(&b.value))?;
+        Some((latest.label(label)?, measured_at(latest, self.sent_at)))
     }
 
     fn latest_names(&self, metric: &str, label: &str) -> Option<Sample> {
-        let sample = self.latest(metric)?;
-        let names = sample.label(label)?.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let (list, measured_at) = self.latest(metric, label)?;
+        let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
         let names: BTreeSet<&str> = names.take(MAX_NAMES).collect();
         let value = Value::Names(names.into_iter().map(str::to_owned).collect());
-        Some(Sample { value, measured_at: measured_at(sample, self.sent_at) })
+        Some(Sample { value, measured_at })
     }
 
     fn latest_number(&self, metric: &str, label: &str) -> Option<Sample> {
-        let sample = self.latest(metric)?;
-        let number = sample.label(label).and_then(positive)?;
-        Some(Sample { value: Value::number(number)?, measured_at: measured_at(sample, self.sent_at) })
+        let (text, measured_at) = self.latest(metric, label)?;
+        Some(Sample { value: Value::number(positive(text)?)?, measured_at })
     }
 
     /// One cell for each series, the same series twice counting once.

@@ -1,6 +1,7 @@
 //! Decisions that Envoy logged.
 
 use headroom_scheduling::Explanation;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The decisions in a log, in its order: each alone on its line, inside a line of text, or in a field of a
@@ -32,7 +33,7 @@ fn in_line(line: &str) -> Vec<Explanation> {
 
 fn in_value(value: &Value) -> Vec<Explanation> {
     match value {
-        Value::Object(map) => match serde_json::from_value(value.clone()) {
+        Value::Object(map) => match Explanation::deserialize(value) {
             Ok(decision) => vec![decision],
             Err(_) => map.values().flat_map(in_value).collect(),
         },

@@ -8,6 +8,7 @@ mod admin;
 mod cli;
 mod clock;
 mod config;
+mod discovery;
 mod extract;
 mod fake_pool;
 mod join;

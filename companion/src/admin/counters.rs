@@ -56,6 +56,10 @@ impl FeedMessage {
     }
 }
 
+/// How scrapes end: well, with nothing that is known, or with one of the kinds of errors.
+pub(crate) const RESULTS: [&str; 8] =
+    ["ok", "nothing_known", "timeout", "connect", "status", "too_large", "transport", "no_samples"];
+
 /// What the scrape loops count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScrapeMetrics {
@@ -68,6 +72,16 @@ impl ScrapeMetrics {
     /// The part of one target.
     pub(crate) fn target(&self, url: &str) -> TargetMetrics {
         TargetMetrics { all: self.clone(), url: url.to_owned() }
+    }
+
+    /// Drops the series of a target that is scraped no more.
+    pub(crate) fn forget(&self, url: &str) {
+        let labels = TargetLabels { target: url.to_owned() };
+        self.duration.remove(&labels);
+        self.parse_errors.remove(&labels);
+        for result in RESULTS {
+            self.scrapes.remove(&ResultLabels { target: url.to_owned(), result });
+        }
     }
 }
 

@@ -10,11 +10,17 @@ use prometheus_client::{
 };
 
 use super::counters::{FeedMetrics, ScrapeMetrics, Seconds, TargetLabels};
-use crate::{publish::Hub, scrape::Targets};
+use crate::{discovery::Sources, publish::Hub, scrape::Targets};
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct PoolLabels {
     pool: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct SourceLabels {
+    pool: String,
+    source: String,
 }
 
 /// Every metric of the process.
@@ -30,6 +36,8 @@ pub(crate) struct Metrics {
     unmatched_gpus: Family<TargetLabels, Gauge>,
     pool_endpoints: Family<PoolLabels, Gauge>,
     pool_fresh: Family<PoolLabels, Gauge>,
+    source_endpoints: Family<SourceLabels, Gauge>,
+    source_problems: Family<SourceLabels, Gauge>,
 }
 
 impl Metrics {
@@ -44,6 +52,8 @@ impl Metrics {
             unmatched_gpus: Family::default(),
             pool_endpoints: Family::default(),
             pool_fresh: Family::default(),
+            source_endpoints: Family::default(),
+            source_problems: Family::default(),
         };
         metrics.register();
         metrics
@@ -87,6 +97,16 @@ impl Metrics {
             "Endpoints of a pool with at least one engine value that is young enough to use",
             self.pool_fresh.clone(),
         );
+        registry.register(
+            "discovery_endpoints",
+            "Endpoints that a source of a pool lists; absent while it could not be asked yet",
+            self.source_endpoints.clone(),
+        );
+        registry.register(
+            "discovery_problems",
+            "What is wrong with a source of a pool now; /targets says what",
+            self.source_problems.clone(),
+        );
         let feed = &self.feed;
         registry.register("feed_subscribers", "Open feed streams", feed.subscribers.clone());
         registry.register("feed_messages", "Messages sent to subscribers, by kind", feed.messages.clone());
@@ -105,8 +125,13 @@ impl Metrics {
         &self,
         hub: &Hub,
         targets: &Targets,
+        sources: &Sources,
         now: Timestamp,
     ) -> Result<String, std::fmt::Error> {
+        // What is gone since the last time must not be shown any more.
+        self.last_success.clear();
+        self.staleness.clear();
+        self.unmatched_gpus.clear();
         targets.for_each(|url, _, state| {
             let labels = TargetLabels { target: url.to_owned() };
             if let Some(at) = state.last_success {
@@ -127,6 +152,15 @@ impl Metrics {
             self.pool_endpoints.get_or_create(&labels).set(all);
             self.pool_fresh.get_or_create(&labels).set(fresh);
         });
+        self.source_endpoints.clear();
+        for state in sources.states() {
+            let labels = SourceLabels { pool: state.pool, source: state.source };
+            let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+            self.source_problems.get_or_create(&labels).set(count(state.problems.len()));
+            if let Some(endpoints) = state.endpoints {
+                self.source_endpoints.get_or_create(&labels).set(count(endpoints));
+            }
+        }
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -12,8 +12,11 @@ use axum::{
 use serde_json::json;
 use tokio::{net::TcpListener, sync::watch};
 
-use super::{metrics::Metrics, targets::view};
-use crate::{clock, publish::Hub, scrape::Targets};
+use super::{
+    metrics::Metrics,
+    targets::{sources_view, view},
+};
+use crate::{clock, discovery::Sources, publish::Hub, scrape::Targets};
 
 /// More untried targets than a probe's log needs.
 const NAMED_TARGETS: usize = 10;
@@ -26,6 +29,8 @@ pub(crate) struct Admin {
     pub(crate) hub: Arc<Hub>,
     /// The targets.
     pub(crate) targets: Arc<Targets>,
+    /// What says which endpoints there are.
+    pub(crate) sources: Arc<Sources>,
     /// The metrics.
     pub(crate) metrics: Arc<Metrics>,
     /// Turns true when the process is told to stop.
@@ -51,12 +56,15 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) -> std::io::Resul
         .await
 }
 
-/// The feed listens before this server answers, so what is left to wait for is the first scrape of
-/// each target.
+/// The feed listens before this server answers, so what is left to wait for is what endpoints there are, and the
+/// first scrape of each target.
 async fn readyz(State(admin): State<Admin>) -> Response {
     let untried = admin.targets.untried();
+    let undiscovered = admin.hub.undiscovered();
     let reason = if *admin.stopping.borrow() {
         "the process is stopping".to_owned()
+    } else if !undiscovered.is_empty() {
+        format!("it is not known yet which endpoints there are in {}", undiscovered.join(", "))
     } else if untried.is_empty() {
         return Json(json!({"ready": true})).into_response();
     } else {
@@ -68,12 +76,13 @@ async fn readyz(State(admin): State<Admin>) -> Response {
 }
 
 async fn metrics(State(admin): State<Admin>) -> Response {
-    match admin.metrics.render(&admin.hub, &admin.targets, clock::now()) {
+    match admin.metrics.render(&admin.hub, &admin.targets, &admin.sources, clock::now()) {
         Ok(text) => ([(header::CONTENT_TYPE, OPENMETRICS)], text).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
 }
 
 async fn targets(State(admin): State<Admin>) -> Response {
-    Json(json!({"targets": view(&admin.targets, clock::now())})).into_response()
+    let (targets, sources) = (view(&admin.targets, clock::now()), sources_view(&admin.sources));
+    Json(json!({"targets": targets, "discovery": sources})).into_response()
 }

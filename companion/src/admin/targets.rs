@@ -3,7 +3,10 @@
 use headroom_datalayer::Timestamp;
 use serde::Serialize;
 
-use crate::scrape::{Health, State, Targets};
+use crate::{
+    discovery::Sources,
+    scrape::{Health, State, Targets},
+};
 
 /// One target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,6 +30,32 @@ pub(super) struct TargetView {
     notes: Vec<String>,
     /// GPUs in the last answer that belong to no endpoint; `null` for what is no exporter.
     unmatched_gpus: Option<usize>,
+}
+
+/// One source of endpoints.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SourceView {
+    pool: String,
+    /// `config`, or the kind of source and where it is.
+    source: String,
+    /// How many endpoints it lists; `null` while it could not be asked yet.
+    endpoints: Option<usize>,
+    /// What is wrong with it.
+    problems: Vec<String>,
+}
+
+/// All sources of endpoints.
+pub(super) fn sources_view(sources: &Sources) -> Vec<SourceView> {
+    let states = sources.states().into_iter();
+    states
+        .map(|state| SourceView {
+            pool: state.pool,
+            source: state.source,
+            endpoints: state.endpoints,
+            problems: state.problems,
+        })
+        .collect()
 }
 
 /// All targets.

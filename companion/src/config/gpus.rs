@@ -2,56 +2,119 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reqwest::Url;
+use super::{
+    ConfigErrors,
+    error::quoted,
+    raw,
+    reach::{Reach, compile_url},
+};
+use crate::{
+    discovery::{At, Fetch, GpuJoin, GpuTemplate},
+    join::{Card, GpuSelector, PciBusId},
+};
 
-use super::{ConfigErrors, error::quoted, raw};
-use crate::join::{GpuSelector, PciBusId};
-
-/// Compiles an `http` URL.
-pub(super) fn compile_url(path: &str, text: &str, errors: &mut ConfigErrors) -> Option<Url> {
-    let reason = match Url::parse(text) {
-        Ok(url) if url.scheme() != "http" => "must be an http:// URL".to_owned(),
-        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
-            "must not hold credentials".to_owned()
-        }
-        Ok(mut url) => {
-            url.set_fragment(None);
-            return Some(url);
-        }
-        Err(error) => format!("is no URL, for instance http://10.0.0.1:9400/metrics: {error}"),
+/// Compiles where the GPUs of a pool's endpoints are.
+pub(super) fn compile_default_gpus(
+    path: &str,
+    raw: &raw::DefaultGpus,
+    above: &Reach,
+    errors: &mut ConfigErrors,
+) -> Option<GpuTemplate> {
+    let Reach { access, pace } = above.with(&format!("{path}.scrape"), &raw.scrape, errors);
+    let at = match &raw.exporter {
+        Some(url) => At::Url(compile_url(&format!("{path}.exporter"), url, errors)?),
+        None => compile_at(&format!("{path}.at"), &raw.at, errors)?,
     };
-    errors.push(path, quoted(text), reason);
-    None
+    let join = match raw.by.as_deref() {
+        None | Some("pod") => GpuJoin::Pod,
+        Some("host") => GpuJoin::Selected(GpuSelector::Host),
+        Some(other) => {
+            errors.push(&format!("{path}.by"), quoted(other), "must be pod or host");
+            return None;
+        }
+    };
+    Some(GpuTemplate { exporter: Fetch { at, access, pace }, join })
+}
+
+/// Compiles a place on a host.
+pub(super) fn compile_at(path: &str, raw: &raw::At, errors: &mut ConfigErrors) -> Option<At> {
+    let scheme = match raw.scheme.as_deref() {
+        None | Some("http") => "http",
+        Some("https") => "https",
+        Some(other) => {
+            errors.push(&format!("{path}.scheme"), quoted(other), "must be http or https");
+            return None;
+        }
+    };
+    if raw.port == Some(0) {
+        errors.push(&format!("{path}.port"), 0, "must be from 1 to 65535");
+    }
+    let metrics = raw.path.as_deref().unwrap_or("/metrics");
+    if !metrics.starts_with('/') {
+        errors.push(&format!("{path}.path"), quoted(metrics), "must start with a slash");
+    }
+    Some(At::Host { scheme, port: raw.port, path: metrics.to_owned() })
 }
 
 /// Compiles an endpoint's GPUs: the exporter, and which of its GPUs.
 pub(super) fn compile_gpus(
     path: &str,
     raw: raw::Gpus,
+    above: &Reach,
     errors: &mut ConfigErrors,
-) -> Option<(Url, GpuSelector)> {
+) -> Option<GpuTemplate> {
     let url = compile_url(&format!("{path}.exporter"), &raw.exporter, errors);
+    let Reach { access, pace } = above.with(&format!("{path}.scrape"), &raw.scrape, errors);
     let selectors: Vec<GpuSelector> = [
         raw.uuids.map(|uuids| compile_uuids(&format!("{path}.uuids"), uuids, errors)),
         raw.pci_bus_ids.map(|ids| compile_slots(&format!("{path}.pciBusIds"), &ids, errors)),
+        raw.mig.map(|slices| compile_mig(&format!("{path}.mig"), &slices, errors)),
         raw.labels.map(|labels| compile_labels(&format!("{path}.labels"), labels, errors)),
-        raw.host.filter(|host| *host).map(|_| GpuSelector::Host),
+        raw.host.and_then(|host| compile_host(&format!("{path}.host"), host, errors)),
     ]
     .into_iter()
     .flatten()
     .collect();
     match <[GpuSelector; 1]>::try_from(selectors) {
-        Ok([selector]) => url.map(|url| (url, selector)),
+        Ok([selector]) => {
+            let exporter = Fetch { at: At::Url(url?), access, pace };
+            Some(GpuTemplate { exporter, join: GpuJoin::Selected(selector) })
+        }
         Err(selectors) => {
             let count = selectors.len();
             errors.push(
                 path,
                 "",
-                format!("give exactly one of uuids, pciBusIds, labels and host: true, not {count}"),
+                format!("give exactly one of uuids, pciBusIds, mig, labels and host, not {count}"),
             );
             None
         }
     }
+}
+
+fn compile_host(path: &str, host: raw::Host, errors: &mut ConfigErrors) -> Option<GpuSelector> {
+    match host {
+        raw::Host::All(all) => all.then_some(GpuSelector::Host),
+        raw::Host::Named(name) => {
+            if name.is_empty() {
+                errors.push(path, quoted(""), "is no host's name; true takes every GPU of the exporter");
+            }
+            Some(GpuSelector::HostNamed(name))
+        }
+    }
+}
+
+fn compile_mig(path: &str, slices: &[raw::Mig], errors: &mut ConfigErrors) -> GpuSelector {
+    not_empty(path, slices.len(), errors);
+    let mut set = BTreeSet::new();
+    for (index, raw::Mig { gpu, instance }) in slices.iter().enumerate() {
+        if gpu.is_empty() {
+            let reason = "is neither a GPU's UUID nor a PCI bus id";
+            errors.push(&format!("{path}[{index}].gpu"), quoted(gpu), reason);
+        }
+        set.insert((Card::parse(gpu), *instance));
+    }
+    GpuSelector::Mig(set)
 }
 
 fn compile_uuids(path: &str, uuids: Vec<String>, errors: &mut ConfigErrors) -> GpuSelector {

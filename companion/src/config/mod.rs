@@ -2,20 +2,20 @@
 //! wrong. Every error is reported at once.
 
 mod compile;
+mod endpoint;
 mod error;
 mod gpus;
+mod pool;
 mod raw;
+mod reach;
 pub(crate) mod read;
 mod timing;
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
-use headroom_datalayer::{Address, Endpoint};
-use reqwest::Url;
-
 pub(crate) use error::{ConfigError, ConfigErrors};
 
-use crate::{extract::EngineTable, join::GpuSelector};
+use crate::discovery::SourceSpec;
 
 /// JSON Schema of the config file.
 #[cfg(feature = "schema")]
@@ -34,8 +34,6 @@ pub(crate) struct Config {
     pub(crate) scrape: Scrape,
     /// The pools, in the order of the file.
     pub(crate) pools: Vec<Pool>,
-    /// What is scraped: each URL once.
-    pub(crate) targets: Vec<Target>,
     /// What can be served and is probably not meant.
     pub(crate) warnings: Vec<String>,
 }
@@ -43,8 +41,6 @@ pub(crate) struct Config {
 /// What holds for every scrape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scrape {
-    /// After this a scrape is given up.
-    pub(crate) timeout: Duration,
     /// The longest pause before a target that fails is tried again.
     pub(crate) max_backoff: Duration,
     /// A longer answer is refused.
@@ -56,39 +52,12 @@ pub(crate) struct Scrape {
 pub(crate) struct Pool {
     /// The name that readers subscribe to.
     pub(crate) name: String,
-    /// Its endpoints, no address twice.
-    pub(crate) endpoints: Vec<Endpoint>,
-}
-
-/// One URL that is scraped, and whose values it holds.
-#[derive(Clone, Debug)]
-pub(crate) struct Target {
-    /// Where the metrics are.
-    pub(crate) url: Url,
-    /// The time between two scrapes.
-    pub(crate) interval: Duration,
-    /// The endpoints that it tells something about.
-    pub(crate) consumers: Vec<Consumer>,
-}
-
-/// An endpoint that gets values from a target.
-#[derive(Clone, Debug)]
-pub(crate) struct Consumer {
-    /// Index into [`Config::pools`].
-    pub(crate) pool: usize,
-    /// The endpoint.
-    pub(crate) address: Address,
-    /// How its values are found in the scrape.
-    pub(crate) source: Source,
-}
-
-/// How an endpoint's values are found in a scrape.
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    /// The scrape is the endpoint's own model server.
-    Engine(&'static EngineTable),
-    /// The scrape lists GPUs; those selected are the endpoint's.
-    Gpus(GpuSelector),
+    /// What says which endpoints it has.
+    pub(crate) sources: Vec<SourceSpec>,
+    /// The longest time between two scrapes of a model server, as far as the config tells.
+    pub(crate) engine_interval: Duration,
+    /// The same for GPU exporters.
+    pub(crate) exporter_interval: Duration,
 }
 
 /// Reads and compiles the config in `path`.

@@ -52,9 +52,54 @@ pub(super) struct Scrape {
     /// the target's own interval. The pause doubles from that interval with each failure. Default: `2s`.
     #[serde(default)]
     pub(super) max_backoff: Option<String>,
-    /// An answer longer than this many bytes is refused, 1024 to 268435456. Default: 8388608 (8 MiB).
+    /// An answer longer than this many bytes, unpacked, is refused, 1024 to 268435456. Default: 8388608 (8 MiB).
     #[serde(default)]
     pub(super) max_response_bytes: Option<u64>,
+    /// How `https` targets are known, and what they are shown. Default: the system's certificate authorities, and no
+    /// certificate of our own.
+    #[serde(default)]
+    pub(super) tls: Option<TargetTls>,
+    /// A file with a token that targets are shown as `Authorization: Bearer`; read again when it changes. Default: none.
+    #[serde(default)]
+    pub(super) bearer_token_file: Option<String>,
+}
+
+/// How some targets are scraped; what is not given here is as above it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Fetch {
+    /// Time from one scrape to the next, 10ms to 5m.
+    #[serde(default)]
+    pub(super) interval: Option<String>,
+    /// After this long a scrape has failed.
+    #[serde(default)]
+    pub(super) timeout: Option<String>,
+    /// How `https` targets are known, and what they are shown.
+    #[serde(default)]
+    pub(super) tls: Option<TargetTls>,
+    /// A file with a token that targets are shown as `Authorization: Bearer`. An empty name: none.
+    #[serde(default)]
+    pub(super) bearer_token_file: Option<String>,
+}
+
+/// How `https` targets are known, and what they are shown. The files are read again when they change.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct TargetTls {
+    /// A PEM file with the certificate authorities that a target's certificate may come from. Default: the system's.
+    #[serde(default)]
+    pub(super) ca_file: Option<String>,
+    /// A PEM file with the certificate that targets are shown. Default: none.
+    #[serde(default)]
+    pub(super) cert_file: Option<String>,
+    /// A PEM file with the certificate's key. Required with `certFile`.
+    #[serde(default)]
+    pub(super) key_file: Option<String>,
+    /// `true`: take any certificate. Whoever is on the way can then answer in the target's place. Default: `false`.
+    #[serde(default)]
+    pub(super) insecure_skip_verify: bool,
 }
 
 /// A named set of endpoints.
@@ -69,56 +114,163 @@ pub(super) struct Pool {
     /// The endpoints; addresses are unique within the pool. Default: none.
     #[serde(default)]
     pub(super) endpoints: Vec<Endpoint>,
+    /// What holds for each endpoint that does not say otherwise, wherever it was found.
+    #[serde(default)]
+    pub(super) defaults: Defaults,
 }
 
 /// One addressable model-server replica.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Endpoint {
-    /// `ip:port` as Envoy knows the host, IPv6 in brackets. Required.
+pub(crate) struct Endpoint {
+    /// `ip:port` as Envoy knows the host, IPv6 in brackets; or the IP alone, with `port`. Required.
     #[serde(default)]
     pub(super) address: String,
-    /// What people call it. Default: the address.
+    /// The port, where `address` has none: a number, or a number as text as in llm-d's endpoint files.
+    #[serde(default)]
+    pub(super) port: Option<Port>,
+    /// What people call it; of a pod, its name. Default: the address.
     #[serde(default)]
     pub(super) name: Option<String>,
+    /// The namespace of the pod that `name` is, for the GPUs that a pod has. Default: `default`.
+    #[serde(default)]
+    pub(super) namespace: Option<String>,
     /// Static facts that label selectors can use, for instance `llm-d.ai/role: decode`. Default: none.
     #[serde(default)]
     pub(super) labels: BTreeMap<String, String>,
-    /// Which model server it runs. Default: `vllm`.
+    /// Which model server it runs; `auto` finds out from the scrape. Default: the label `llm-d.ai/engine-type`, else
+    /// `defaults.engine`.
     #[serde(default)]
     pub(super) engine: Option<String>,
-    /// Where the model server's metrics are, an `http` URL. Default: `http://<address>/metrics`.
+    /// Where the model server's metrics are, an `http` or `https` URL. Default: as `defaults.metrics` says.
     #[serde(default)]
     pub(super) metrics: Option<String>,
-    /// Which GPUs it runs on. Default: unknown, and no GPU attribute.
+    /// How the model server is scraped. Default: as `defaults.scrape` says.
+    #[serde(default)]
+    pub(super) scrape: Fetch,
+    /// Which GPUs it runs on. Default: as `defaults.gpus` says.
     #[serde(default)]
     pub(super) gpus: Option<Gpus>,
 }
 
-/// Which GPUs of an exporter belong to an endpoint. Exactly one of `uuids`, `pciBusIds`, `labels` and
+/// A port, as a number or as text.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(super) enum Port {
+    /// A number.
+    Number(u16),
+    /// A number as text.
+    Text(String),
+}
+
+/// What holds for the endpoints of a pool that do not say otherwise.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Defaults {
+    /// Which model server they run; `auto` finds out from the scrape. Default: `auto`.
+    #[serde(default)]
+    pub(super) engine: Option<String>,
+    /// Where their metrics are. Default: `http`, the endpoint's own port, `/metrics`.
+    #[serde(default)]
+    pub(super) metrics: At,
+    /// How the model servers are scraped. Default: as `scrape` says.
+    #[serde(default)]
+    pub(super) scrape: Fetch,
+    /// Where their GPUs are. Default: unknown, and no GPU attribute.
+    #[serde(default)]
+    pub(super) gpus: Option<DefaultGpus>,
+}
+
+/// Where metrics are on a host.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct At {
+    /// `http` or `https`. Default: `http`.
+    #[serde(default)]
+    pub(super) scheme: Option<String>,
+    /// The port. Default: of a model server the endpoint's own, of a GPU exporter 9400.
+    #[serde(default)]
+    pub(super) port: Option<u16>,
+    /// The path. Default: `/metrics`.
+    #[serde(default)]
+    pub(super) path: Option<String>,
+}
+
+/// Where the GPUs of a pool's endpoints are listed, and which are whose.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct DefaultGpus {
+    /// One exporter for all endpoints, an `http` or `https` URL. Default: one on each endpoint's host, as `at` says.
+    #[serde(default)]
+    pub(super) exporter: Option<String>,
+    /// Where the exporter is on the endpoint's host: of a pod the host that it runs on, else the endpoint's own address.
+    #[serde(default)]
+    pub(super) at: At,
+    /// `pod`: the GPUs whose labels name the endpoint's pod and namespace. `host`: every GPU that the exporter lists.
+    /// Default: `pod`.
+    #[serde(default)]
+    pub(super) by: Option<String>,
+    /// How the exporters are scraped. Default: as the top level's `scrape` says, with its `exporterInterval`.
+    #[serde(default)]
+    pub(super) scrape: Fetch,
+}
+
+/// Which GPUs of an exporter belong to an endpoint. Exactly one of `uuids`, `pciBusIds`, `mig`, `labels` and
 /// `host` says so.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Gpus {
-    /// The dcgm-exporter's metrics, an `http` URL. One that several endpoints name is scraped once.
+    /// The GPU exporter's metrics, an `http` or `https` URL. One that several endpoints name is scraped once.
     /// Required.
     #[serde(default)]
     pub(super) exporter: String,
+    /// How the exporter is scraped. Default: as `defaults.gpus.scrape` says.
+    #[serde(default)]
+    pub(super) scrape: Fetch,
     /// GPU UUIDs, in any case.
     #[serde(default)]
     pub(super) uuids: Option<Vec<String>>,
     /// PCI bus ids such as `0000:1b:00.0`, in any case, with a domain of four or eight digits or none.
     #[serde(default)]
     pub(super) pci_bus_ids: Option<Vec<String>>,
-    /// Labels of the exporter's samples, for instance `{pod: qwen-0, namespace: serving}`: all must be
-    /// equal. An empty value matches nothing.
+    /// MIG slices: the card's UUID or PCI bus id, and the GPU instance id.
+    #[serde(default)]
+    pub(super) mig: Option<Vec<Mig>>,
+    /// Labels of the exporter's samples, for instance `{pod: qwen-0, namespace: serving}`, `{hpc_job: "7001"}` or
+    /// `{dra_claim_name: c, dra_claim_namespace: n}`: all must be equal. An empty value matches nothing.
     #[serde(default)]
     pub(super) labels: Option<BTreeMap<String, String>>,
-    /// `true`: every GPU that the exporter lists.
+    /// `true`: every GPU that the exporter lists. A host's name: those of this host, where the exporter lists several.
     #[serde(default)]
-    pub(super) host: Option<bool>,
+    pub(super) host: Option<Host>,
+}
+
+/// A MIG slice.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Mig {
+    /// The card: its UUID or its PCI bus id.
+    pub(super) gpu: String,
+    /// The GPU instance id, `GPU_I_ID` in the exporter's labels.
+    pub(super) instance: u32,
+}
+
+/// Whether all GPUs of a scrape, or those of one host.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(super) enum Host {
+    /// All or none.
+    All(bool),
+    /// Those of this host.
+    Named(String),
 }
 
 fn default_feed() -> Listener {

@@ -1,7 +1,26 @@
 use std::time::Duration;
 
-use super::{Config, Source, parse};
-use crate::join::GpuSelector;
+use super::{Config, parse};
+use crate::{
+    discovery::{Member, Source, SourceSpec, TargetKey},
+    join::GpuSelector,
+    scrape::{Plan, plans},
+};
+
+/// The endpoints that the file itself names, pool by pool.
+fn members(config: &Config) -> Vec<(usize, &Member)> {
+    let pools = config.pools.iter().enumerate();
+    let listed = pools.flat_map(|(index, pool)| pool.sources.iter().map(move |source| (index, source)));
+    listed
+        .flat_map(|(index, source)| match source {
+            SourceSpec::Static(members) => members.iter().map(move |member| (index, member)),
+        })
+        .collect()
+}
+
+fn targets(config: &Config) -> Vec<(TargetKey, Plan)> {
+    plans(members(config).into_iter().map(|(pool, member)| (pool, 1, member))).into_iter().collect()
+}
 
 fn good(text: &str) -> Config {
     parse(text).unwrap_or_else(|errors| panic!("{errors}"))
@@ -19,11 +38,14 @@ fn a_short_config_gets_the_defaults() {
         good("pools: [{name: p, endpoints: [{address: '10.0.0.1:8000'}, {address: '[fd00::1]:8000'}]}]");
     assert_eq!(config.feed.to_string(), "127.0.0.1:9002");
     assert_eq!(config.admin.to_string(), "127.0.0.1:9003");
-    assert_eq!(config.scrape.timeout, Duration::from_secs(2));
     assert_eq!(config.scrape.max_backoff, Duration::from_secs(2));
-    let urls: Vec<_> = config.targets.iter().map(|t| (t.url.as_str(), t.interval.as_millis())).collect();
+    let targets = targets(&config);
+    let urls: Vec<_> =
+        targets.iter().map(|(key, plan)| (key.url.as_str(), plan.pace.interval.as_millis())).collect();
     assert_eq!(urls, [("http://10.0.0.1:8000/metrics", 200), ("http://[fd00::1]:8000/metrics", 200)]);
-    let endpoint = config.pools.first().and_then(|pool| pool.endpoints.first()).expect("an endpoint");
+    assert!(targets.iter().all(|(_, plan)| plan.pace.timeout == Duration::from_secs(2)));
+    let members = members(&config);
+    let endpoint = members.first().map(|(_, member)| &member.endpoint).expect("an endpoint");
     assert_eq!(endpoint.name, "10.0.0.1:8000");
     assert!(endpoint.labels.is_empty());
 }
@@ -55,19 +77,22 @@ pools:
 #[test]
 fn a_url_is_scraped_once_however_many_endpoints_share_it() {
     let config = good(WHOLE);
-    let targets: Vec<_> =
-        config.targets.iter().map(|t| (t.url.as_str(), t.interval.as_millis(), t.consumers.len())).collect();
+    let targets = targets(&config);
+    let shown: Vec<_> = targets
+        .iter()
+        .map(|(key, plan)| (key.url.as_str(), plan.pace.interval.as_millis(), plan.consumers.len()))
+        .collect();
     assert_eq!(
-        targets,
+        shown,
         [
-            ("http://qwen-0.serving:8080/custom", 50, 2),
-            ("http://10.0.0.9:9400/metrics", 1000, 3),
             ("http://10.0.0.2:8000/metrics", 50, 1),
             ("http://10.0.0.3:8000/metrics", 50, 1),
             ("http://10.0.0.8:9400/metrics", 1000, 1),
+            ("http://10.0.0.9:9400/metrics", 1000, 3),
+            ("http://qwen-0.serving:8080/custom", 50, 2),
         ]
     );
-    let exporter = config.targets.get(1).expect("the shared exporter");
+    let (_, exporter) = targets.get(3).expect("the shared exporter");
     let selectors: Vec<_> = exporter
         .consumers
         .iter()
@@ -79,14 +104,15 @@ fn a_url_is_scraped_once_however_many_endpoints_share_it() {
         })
         .collect();
     assert_eq!(selectors, [r#"{"gpu-ab"}"#, "1 slot", r#"{"namespace": "n", "pod": "p"}"#]);
-    let labels = &config.pools.first().and_then(|pool| pool.endpoints.first()).expect("qwen-0").labels;
+    let members = members(&config);
+    let labels = members.first().map(|(_, member)| &member.endpoint.labels).expect("qwen-0");
     assert_eq!(labels.get("zone").map(String::as_str), Some("no"), "a bare no is text, not false");
 }
 
 #[test]
 fn json_works_as_well() {
     let config = good(r#"{"pools": [{"name": "p", "endpoints": [{"address": "10.0.0.1:80"}]}]}"#);
-    assert_eq!(config.targets.len(), 1);
+    assert_eq!(targets(&config).len(), 1);
 }
 
 #[test]
@@ -100,7 +126,7 @@ pools:
       - {address: 10.0.0.1:8000, labels: {gen: 5}}
       - {address: 10.0.0.1:8000, engine: tvllm}
       - 10.0.0.3:8000
-      - {address: "10.0.0.4", metrics: "https://x/metrics", gpus: {exporter: "", uuids: [], host: true}}
+      - {address: "10.0.0.4", metrics: "ftp://x/metrics", gpus: {exporter: "", uuids: [], host: true}}
       - {adress: 10.0.0.5:8000, address: "10.0.0.5:0", metrics: "http://u:p@x/", gpus: {exporter: "http://e", pciBusIds: [zz]}}
   - {name: p, endpoints: {}}
 "#;
@@ -116,10 +142,10 @@ pools:
         ("feed.listen", "is not ip:port"),
         ("scrape.timeout", "must be from 10ms to 5s"),
         ("scrape.maxResponseBytes", "must be from 1024"),
-        ("pools[0].endpoints[1].engine", "known: vllm"),
+        ("pools[0].endpoints[1].engine", "known: auto, vllm"),
         ("pools[0].endpoints[1].address", "endpoints[0] of this pool has the same address"),
         ("pools[0].endpoints[3].address", "is not an address"),
-        ("pools[0].endpoints[3].metrics", "must be an http:// URL"),
+        ("pools[0].endpoints[3].metrics", "must be an http:// or https:// URL"),
         ("pools[0].endpoints[3].gpus.exporter", "is no URL"),
         ("pools[0].endpoints[3].gpus.uuids", "is empty"),
         ("pools[0].endpoints[3].gpus", "exactly one of"),
@@ -175,8 +201,8 @@ fn an_error_reads_as_path_value_and_reason() {
         parse("pools: [{name: p, color: red}, {name: q, endpoints: [{engine: x, address: '1.1.1.1:1'}]}]");
     assert_eq!(
         errors.expect_err("unknown").to_string(),
-        "pools[0].color: \"red\": unknown field `color`, expected `name` or `endpoints`\n\
-         pools[1].endpoints[0].engine: \"x\": is no engine known here; known: vllm"
+        "pools[0].color: \"red\": unknown field `color`, expected one of `name`, `endpoints`, `defaults`\n\
+         pools[1].endpoints[0].engine: \"x\": is no engine known here; known: auto, vllm"
     );
 }
 

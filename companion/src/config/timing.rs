@@ -4,18 +4,26 @@ use std::time::Duration;
 
 use headroom_datalayer::{Span, attribute_info, well_known};
 
-use super::{ConfigErrors, Scrape, error::quoted, raw};
+use super::{
+    ConfigErrors, Scrape,
+    error::quoted,
+    raw,
+    reach::{Reach, access},
+};
+use crate::discovery::{Access, Pace};
 
 /// The shortest interval and timeout.
 const SHORTEST: Duration = Duration::from_millis(10);
 /// The longest interval and back-off.
 const LONGEST: Duration = Duration::from_secs(300);
+/// After this a scrape is given up, unless the config says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The time between two scrapes, by what is scraped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Intervals {
-    pub(super) engine: Duration,
-    pub(super) exporter: Duration,
+/// What holds for every target that does not say otherwise.
+#[derive(Clone, Debug)]
+pub(super) struct Reaches {
+    pub(super) engine: Reach,
+    pub(super) exporter: Reach,
 }
 
 /// Compiles what the `scrape` section says.
@@ -23,47 +31,72 @@ pub(super) fn compile_scrape(
     raw: &raw::Scrape,
     errors: &mut ConfigErrors,
     warnings: &mut Vec<String>,
-) -> (Intervals, Scrape) {
-    let mut read = |path: &str, text: &Option<String>, shortest, longest| {
-        duration(path, text.as_deref()?, (shortest, longest), errors)
-    };
+) -> (Reaches, Scrape) {
     let default_interval = Duration::from_millis(200);
-    let engine = read("scrape.interval", &raw.interval, SHORTEST, LONGEST).unwrap_or(default_interval);
+    let engine = interval("scrape.interval", raw.interval.as_deref(), errors).unwrap_or(default_interval);
     let exporter =
-        read("scrape.exporterInterval", &raw.exporter_interval, SHORTEST, LONGEST).unwrap_or(engine);
-
-    let engine_age = believed_for(well_known::WAITING_QUEUE_SIZE);
-    let timeout = read("scrape.timeout", &raw.timeout, SHORTEST, engine.max(engine_age));
-    let max_backoff = read("scrape.maxBackoff", &raw.max_backoff, engine, LONGEST);
+        interval("scrape.exporterInterval", raw.exporter_interval.as_deref(), errors).unwrap_or(engine);
+    let timeout = timeout("scrape.timeout", raw.timeout.as_deref(), engine, errors).unwrap_or(TIMEOUT);
+    let max_backoff = duration("scrape.maxBackoff", raw.max_backoff.as_deref(), (engine, LONGEST), errors);
     let max_response_bytes = raw.max_response_bytes.unwrap_or(8 << 20);
     if !(1 << 10..=256 << 20).contains(&max_response_bytes) {
         errors.push("scrape.maxResponseBytes", max_response_bytes, "must be from 1024 to 268435456");
     }
-    for (path, interval, age) in [
-        ("scrape.interval", engine, engine_age),
-        ("scrape.exporterInterval", exporter, believed_for(well_known::GPU_UTILIZATION)),
+    let access =
+        access("scrape", raw.tls.as_ref(), raw.bearer_token_file.as_deref(), &Access::default(), errors);
+    for (path, interval, attribute) in [
+        ("scrape.interval", engine, well_known::WAITING_QUEUE_SIZE),
+        ("scrape.exporterInterval", exporter, well_known::GPU_UTILIZATION),
     ] {
-        if interval > age {
-            warnings.push(format!(
-                "{path}: {interval:?}: readers believe such a value for {age:?} unless their config says \
-                 otherwise, so it would be missing most of the time"
-            ));
-        }
+        warn_if_too_seldom(path, interval, attribute, warnings);
     }
     let scrape = Scrape {
-        timeout: timeout.unwrap_or(Duration::from_secs(2)),
         max_backoff: max_backoff.unwrap_or(Duration::from_secs(2)),
         max_response_bytes: usize::try_from(max_response_bytes).unwrap_or(usize::MAX),
     };
-    (Intervals { engine, exporter }, scrape)
+    let reach = |interval| Reach { access: access.clone(), pace: Pace { interval, timeout } };
+    (Reaches { engine: reach(engine), exporter: reach(exporter) }, scrape)
+}
+
+/// Warns of an interval that makes values too old to use before the next ones come.
+pub(super) fn warn_if_too_seldom(
+    path: &str,
+    interval: Duration,
+    attribute: &str,
+    warnings: &mut Vec<String>,
+) {
+    let age = believed_for(attribute);
+    if interval > age {
+        warnings.push(format!(
+            "{path}: {interval:?}: readers believe such a value for {age:?} unless their config says \
+             otherwise, so it would be missing most of the time"
+        ));
+    }
+}
+
+/// The time between two scrapes, if `text` gives one.
+pub(super) fn interval(path: &str, text: Option<&str>, errors: &mut ConfigErrors) -> Option<Duration> {
+    duration(path, text, (SHORTEST, LONGEST), errors)
+}
+
+/// How long a scrape may take, if `text` says so.
+pub(super) fn timeout(
+    path: &str,
+    text: Option<&str>,
+    interval: Duration,
+    errors: &mut ConfigErrors,
+) -> Option<Duration> {
+    let longest = interval.max(believed_for(well_known::WAITING_QUEUE_SIZE));
+    duration(path, text, (SHORTEST, longest), errors)
 }
 
 fn duration(
     path: &str,
-    text: &str,
+    text: Option<&str>,
     range: (Duration, Duration),
     errors: &mut ConfigErrors,
 ) -> Option<Duration> {
+    let text = text?;
     match text.parse::<Span>() {
         Ok(span) => {
             let duration = to_duration(span);

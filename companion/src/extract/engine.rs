@@ -6,7 +6,7 @@ use headroom_datalayer::{Sample, Timestamp, Value};
 use headroom_exposition::{Kind, Parsed};
 
 use super::{
-    Cell, EngineTable, Facts, HitRate, Range, combine,
+    Cell, ENGINES, EngineTable, Facts, HitRate, Range, combine,
     table::{From, Row},
 };
 
@@ -31,14 +31,22 @@ pub(crate) fn measured_at(sample: &headroom_exposition::Sample<'_>, sent_at: Tim
     own.map_or(sent_at, |own| own.min(sent_at))
 }
 
+/// How a model server's scrape is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct EngineReading {
+    /// The engine; `None` finds out from the scrape.
+    pub(crate) table: Option<&'static EngineTable>,
+}
+
 /// Reads the scrape by the engine's table. `rates` remembers counters between scrapes of the same
 /// endpoint.
 pub(crate) fn extract_engine(
-    table: &'static EngineTable,
+    reading: &EngineReading,
     parsed: &Parsed<'_>,
     sent_at: Timestamp,
     rates: &mut BTreeMap<&'static str, HitRate>,
 ) -> Extraction {
+    let Some(table) = reading.table.or_else(|| detect(parsed)) else { return Extraction::default() };
     let mut reader = Reader { parsed, sent_at, rates, extraction: Extraction::default() };
     for row in table.rows {
         let metrics = row.from.metrics();
@@ -49,6 +57,16 @@ pub(crate) fn extract_engine(
         }
     }
     reader.extraction
+}
+
+/// The engine whose metrics are in the scrape.
+fn detect(parsed: &Parsed<'_>) -> Option<&'static EngineTable> {
+    ENGINES.iter().find(|table| {
+        table.rows.iter().any(|row| {
+            let metrics = row.from.metrics();
+            parsed.samples.iter().any(|sample| metrics.contains(&sample.name))
+        })
+    })
 }
 
 struct Reader<'r, 'p> {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use headroom_datalayer::Sample;
 
 pub(crate) use combine::{Cell, combine};
-pub(crate) use engine::{extract_engine, measured_at};
+pub(crate) use engine::{EngineReading, extract_engine, measured_at};
 pub(crate) use hit_rate::HitRate;
 pub(crate) use table::{EngineTable, Range};
 

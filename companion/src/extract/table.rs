@@ -1,7 +1,7 @@
 //! The form of an engine's table.
 
 /// What one model server calls its metrics.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct EngineTable {
     /// The name in configs.
     pub(crate) name: &'static str,
@@ -11,7 +11,7 @@ pub(crate) struct EngineTable {
 }
 
 /// How one attribute is found.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Row {
     /// The attribute.
     pub(crate) attribute: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Row {
 }
 
 /// Where a value is.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum From {
     /// The value of a gauge; several series are ranks of the engine.
     Gauge {

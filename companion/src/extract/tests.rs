@@ -3,14 +3,14 @@ use std::collections::BTreeMap;
 use headroom_datalayer::{Sample, Timestamp, Value};
 use headroom_exposition::parse;
 
-use super::{Cell, HitRate, Range, combine, engine, extract_engine};
+use super::{Cell, EngineReading, HitRate, Range, combine, engine, extract_engine};
 
 const SENT: Timestamp = Timestamp::from_millis(1_764_403_400_000);
 
 /// Attributes of a vLLM scrape, numbers and names as text.
 fn vllm(text: &str) -> BTreeMap<&'static str, String> {
-    let table = engine("vllm").expect("known");
-    let extraction = extract_engine(table, &parse(text), SENT, &mut BTreeMap::new());
+    let reading = EngineReading { table: engine("vllm") };
+    let extraction = extract_engine(&reading, &parse(text), SENT, &mut BTreeMap::new());
     extraction.facts.into_iter().map(|(attribute, sample)| (attribute, show(&sample))).collect()
 }
 
@@ -154,10 +154,10 @@ fn what_is_absent_or_damaged_is_missing_and_never_zero() {
 
 #[test]
 fn a_counter_is_no_queue_length() {
-    let table = engine("vllm").expect("known");
+    let reading = EngineReading { table: engine("vllm") };
     for declared in ["# TYPE vllm:num_requests_waiting counter\n", ""] {
         let text = format!("vllm:num_requests_waiting 48211\n{declared}vllm:num_requests_running 2\n");
-        let extraction = extract_engine(table, &parse(&text), SENT, &mut BTreeMap::new());
+        let extraction = extract_engine(&reading, &parse(&text), SENT, &mut BTreeMap::new());
         assert_eq!(extraction.facts.contains_key("WaitingQueueSize"), declared.is_empty());
         assert_eq!(extraction.notes.len(), usize::from(!declared.is_empty()), "{:?}", extraction.notes);
         assert!(extraction.facts.contains_key("RunningRequestsSize"));
@@ -166,9 +166,9 @@ fn a_counter_is_no_queue_length() {
 
 #[test]
 fn an_unknown_engine_has_no_attribute_at_all() {
-    let table = engine("vllm").expect("known");
+    let reading = EngineReading { table: engine("vllm") };
     let parsed = parse("acme:queue_depth{model=\"m\"} 40\nvllm_num_requests_waiting 0\n");
-    let extraction = extract_engine(table, &parsed, SENT, &mut BTreeMap::new());
+    let extraction = extract_engine(&reading, &parsed, SENT, &mut BTreeMap::new());
     assert!(!extraction.recognised && extraction.facts.is_empty());
 }
 
@@ -177,8 +177,8 @@ fn a_label_may_hold_anything_and_a_sample_its_own_older_time() {
     let text = "vllm:num_requests_waiting{model_name=\"odd \\\"q\\\" } , # \\\\ 模型 \\n end\",} 2 1764403360.250\n\
                 vllm:num_requests_running 1 1864403360.250\n\
                 vllm:e2e_request_latency_seconds_bucket{le=\"0.3\"} 4 # {trace_id=\"a\"} 0.29 1764403359.9\n# EOF\n";
-    let table = engine("vllm").expect("known");
-    let facts = extract_engine(table, &parse(text), SENT, &mut BTreeMap::new()).facts;
+    let reading = EngineReading { table: engine("vllm") };
+    let facts = extract_engine(&reading, &parse(text), SENT, &mut BTreeMap::new()).facts;
     let time = |attribute: &str| facts.get(attribute).map(|sample| sample.measured_at.as_micros());
     assert_eq!(facts.get("ServedModels").map(show).as_deref(), Some("odd \"q\" } , # \\ 模型 \n end"));
     assert_eq!(time("WaitingQueueSize"), Some(1_764_403_360_250_000));

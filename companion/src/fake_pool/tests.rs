@@ -245,9 +245,9 @@ async fn the_companion_reads_the_engine_metrics() {
     let text = fixture.get("a", "/metrics").await.text().await.expect("text");
     let parsed = headroom_exposition::parse(&text);
     assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
-    let vllm = crate::extract::engine("vllm").expect("known");
+    let vllm = crate::extract::EngineReading { table: crate::extract::engine("vllm") };
     let extraction =
-        crate::extract::extract_engine(vllm, &parsed, crate::clock::now(), &mut BTreeMap::default());
+        crate::extract::extract_engine(&vllm, &parsed, crate::clock::now(), &mut BTreeMap::default());
     assert!(extraction.notes.is_empty(), "{:?}", extraction.notes);
     let number =
         |attribute: &str| extraction.facts.get(attribute).and_then(|sample| sample.value.as_number());

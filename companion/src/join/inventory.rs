@@ -7,8 +7,8 @@ use headroom_exposition::{Label, Parsed};
 
 use super::{
     GpuSelector,
-    dcgm::{BLANK, ROWS, Row, SLICE_LABEL},
-    selector::{label, pci_bus_id, uuid},
+    dcgm::{BLANK, ROWS, Row},
+    selector::{hostname, label, pci_bus_id, slice, uuid},
 };
 use crate::extract::{Cell, Facts, combine, measured_at};
 
@@ -166,10 +166,10 @@ impl Unit {
         let card = match (uuid(labels), pci_bus_id(labels), label(labels, "gpu")) {
             (Some(uuid), ..) => uuid.to_ascii_lowercase(),
             (None, Some(slot), _) => format!("{slot:?}"),
-            (None, None, Some(index)) => format!("{}/{index}", label(labels, "Hostname").unwrap_or_default()),
+            (None, None, Some(index)) => format!("{}/{index}", hostname(labels).unwrap_or_default()),
             (None, None, None) => return None,
         };
-        let slice = label(labels, SLICE_LABEL).filter(|slice| !slice.is_empty()).map(str::to_owned);
+        let slice = slice(labels).map(str::to_owned);
         Some(Self { card, slice })
     }
 }

@@ -5,7 +5,7 @@ mod inventory;
 mod selector;
 
 pub(crate) use inventory::Inventory;
-pub(crate) use selector::{GpuSelector, PciBusId};
+pub(crate) use selector::{Card, GpuSelector, PciBusId};
 
 #[cfg(test)]
 mod tests;

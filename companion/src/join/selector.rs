@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use headroom_exposition::Label;
 
+use super::dcgm::SLICE_LABEL;
+
 /// Which GPUs of a scrape are an endpoint's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GpuSelector {
@@ -11,13 +13,46 @@ pub(crate) enum GpuSelector {
     Uuids(BTreeSet<String>),
     /// Those in one of these slots.
     PciBusIds(BTreeSet<PciBusId>),
+    /// These MIG slices: the card, and the GPU instance id.
+    Mig(BTreeSet<(Card, u32)>),
     /// Those whose samples carry all of these labels.
     Labels(BTreeMap<String, String>),
     /// All of them.
     Host,
+    /// Those of the host with this name.
+    HostNamed(String),
+}
+
+/// A card, by what is printed of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Card {
+    /// Its UUID, in lower case.
+    Uuid(String),
+    /// Its slot.
+    Slot(PciBusId),
+}
+
+impl Card {
+    /// A card as a config names it.
+    pub(crate) fn parse(text: &str) -> Self {
+        PciBusId::parse(text).map_or_else(|| Self::Uuid(text.to_ascii_lowercase()), Self::Slot)
+    }
+
+    fn is(&self, labels: &[Label<'_>]) -> bool {
+        match self {
+            Self::Uuid(wanted) => uuid(labels).is_some_and(|uuid| uuid.eq_ignore_ascii_case(wanted)),
+            Self::Slot(wanted) => pci_bus_id(labels).is_some_and(|slot| slot == *wanted),
+        }
+    }
 }
 
 impl GpuSelector {
+    /// The GPUs of a pod.
+    pub(crate) fn pod(name: &str, namespace: &str) -> Self {
+        let labels = [("namespace", namespace), ("pod", name)];
+        Self::Labels(labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
+    }
+
     /// Whether a sample with these labels is of one of the GPUs.
     pub(super) fn matches(&self, labels: &[Label<'_>]) -> bool {
         match self {
@@ -29,7 +64,11 @@ impl GpuSelector {
                         .iter()
                         .all(|(name, value)| !value.is_empty() && owner_label(labels, name) == Some(value))
             }
+            Self::Mig(slices) => slices.iter().any(|(card, instance)| {
+                slice(labels).is_some_and(|id| id.parse() == Ok(*instance)) && card.is(labels)
+            }),
             Self::Host => true,
+            Self::HostNamed(host) => hostname(labels) == Some(host),
         }
     }
 
@@ -55,6 +94,16 @@ fn owner_label<'l>(labels: &'l [Label<'_>], name: &str) -> Option<&'l str> {
 /// The GPU's UUID.
 pub(super) fn uuid<'l>(labels: &'l [Label<'_>]) -> Option<&'l str> {
     label(labels, "UUID").or_else(|| label(labels, "uuid")).filter(|uuid| !uuid.is_empty())
+}
+
+/// The MIG slice's GPU instance id.
+pub(super) fn slice<'l>(labels: &'l [Label<'_>]) -> Option<&'l str> {
+    label(labels, SLICE_LABEL).filter(|slice| !slice.is_empty())
+}
+
+/// The host that the GPU is in.
+pub(super) fn hostname<'l>(labels: &'l [Label<'_>]) -> Option<&'l str> {
+    label(labels, "Hostname").or_else(|| label(labels, "hostname")).filter(|name| !name.is_empty())
 }
 
 /// The GPU's slot.

@@ -1,15 +1,12 @@
 //! All pools, and the signal that something changed.
 
 use std::{
-    collections::BTreeMap,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use headroom_datalayer::{Address, PoolState, Sample};
+use headroom_datalayer::{Address, Endpoint, PoolState, Sample};
 use headroom_wire::feed;
 use tokio::{
     sync::{Notify, watch},
@@ -17,15 +14,18 @@ use tokio::{
 };
 
 use super::pool::{Next, PoolFeed};
-use crate::config;
+use crate::scrape::TargetId;
 
 /// The shortest time between two deltas of a pool: changes in between travel together.
 const COALESCE: Duration = Duration::from_millis(25);
 
-/// How long a publisher that has just started holds back a pool's first snapshot until each of the
-/// pool's targets was tried. A snapshot replaces what the reader knows, so that an empty one would
-/// cost it values that are still young enough to use.
+/// How long a pool's first snapshot is held back until each of the pool's targets was tried. A snapshot
+/// replaces what the reader knows, so that an empty one would cost it values that are still young enough to use.
 const WARM_UP: Duration = Duration::from_secs(1);
+
+/// How long a pool's first snapshot is held back while some of its sources could not be asked for endpoints yet
+/// and others could. While none could, it is held back without end: the reader keeps what it knows.
+const DISCOVER: Duration = Duration::from_secs(10);
 
 /// Where scrapes leave what they found and sessions pick it up.
 #[derive(Debug)]
@@ -35,13 +35,27 @@ pub(crate) struct Hub {
     by_name: BTreeMap<String, usize>,
     changed: Notify,
     wake: watch::Sender<()>,
-    warm_until: Instant,
 }
 
 #[derive(Debug)]
 struct Slot {
     feed: Mutex<PoolFeed>,
-    untried_targets: AtomicUsize,
+    start: Mutex<Start>,
+}
+
+/// How far a pool is before its first snapshot.
+#[derive(Debug)]
+struct Start {
+    /// When every source is known or given up.
+    discovered_by: Instant,
+    /// Whether every source was asked.
+    listed: bool,
+    /// Whether there is any endpoint.
+    has_endpoints: bool,
+    /// The targets that were not scraped yet.
+    untried: BTreeSet<TargetId>,
+    /// When they are waited for no longer.
+    warm_until: Option<Instant>,
 }
 
 /// A new sample of an endpoint, or `None` for one that its source no longer has.
@@ -51,28 +65,55 @@ pub(crate) type Change = (Address, String, Option<Sample>);
 pub(super) type PoolIndex = usize;
 
 impl Hub {
-    /// Pools as the config has them, with nothing measured.
-    pub(crate) fn new(config: &config::Config, epoch: u64) -> Self {
-        let slot = |(index, pool): (usize, &config::Pool)| {
-            let tells =
-                |target: &&config::Target| target.consumers.iter().any(|consumer| consumer.pool == index);
-            Slot {
-                feed: Mutex::new(PoolFeed::new(pool.name.clone(), epoch, pool.endpoints.clone())),
-                untried_targets: AtomicUsize::new(config.targets.iter().filter(tells).count()),
-            }
+    /// Pools with these names, of which no endpoint is known.
+    pub(crate) fn new(pools: Vec<String>, epoch: u64) -> Self {
+        let by_name = pools.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
+        let slot = |name: String| Slot {
+            feed: Mutex::new(PoolFeed::new(name, epoch)),
+            start: Mutex::new(Start {
+                discovered_by: Instant::now() + DISCOVER,
+                listed: false,
+                has_endpoints: false,
+                untried: BTreeSet::new(),
+                warm_until: None,
+            }),
         };
         Self {
             epoch,
-            pools: config.pools.iter().enumerate().map(slot).collect(),
-            by_name: config
-                .pools
-                .iter()
-                .enumerate()
-                .map(|(index, pool)| (pool.name.clone(), index))
-                .collect(),
+            pools: pools.into_iter().map(slot).collect(),
+            by_name,
             changed: Notify::new(),
             wake: watch::Sender::new(()),
-            warm_until: Instant::now() + WARM_UP,
+        }
+    }
+
+    /// Sets which endpoints the pool with this number in the config has. What is known of those that stay is kept.
+    pub(crate) fn set_endpoints(&self, pool: usize, endpoints: Vec<Endpoint>) {
+        if let Some(slot) = self.pools.get(pool) {
+            let mut start = lock(&slot.start);
+            start.has_endpoints |= !endpoints.is_empty();
+            lock(&slot.feed).set_endpoints(endpoints);
+            self.changed.notify_one();
+        }
+    }
+
+    /// Notes that each source of the pool has listed its endpoints.
+    pub(crate) fn listed(&self, pool: usize) {
+        if let Some(slot) = self.pools.get(pool) {
+            lock(&slot.start).listed = true;
+            self.changed.notify_one();
+        }
+    }
+
+    /// Notes which of the pool's targets were not tried yet. The first call starts the time that they have.
+    pub(crate) fn await_targets(&self, pool: usize, untried: BTreeSet<TargetId>) {
+        if let Some(slot) = self.pools.get(pool) {
+            let mut start = lock(&slot.start);
+            start.untried = untried;
+            if start.has_endpoints {
+                start.warm_until.get_or_insert_with(|| Instant::now() + WARM_UP);
+            }
+            self.changed.notify_one();
         }
     }
 
@@ -85,13 +126,18 @@ impl Hub {
     }
 
     /// Notes that one of the pool's targets was tried for the first time.
-    pub(crate) fn target_tried(&self, pool: usize) {
+    pub(crate) fn target_tried(&self, pool: usize, target: TargetId) {
         if let Some(slot) = self.pools.get(pool) {
-            let _before = slot
-                .untried_targets
-                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| Some(count.saturating_sub(1)));
+            lock(&slot.start).untried.remove(&target);
             self.changed.notify_one();
         }
+    }
+
+    /// The pools that no snapshot is given of yet, because it is not known which endpoints they have.
+    pub(crate) fn undiscovered(&self) -> Vec<String> {
+        let now = Instant::now();
+        let waiting = self.pools.iter().filter(|slot| !lock(&slot.start).is_discovered(now));
+        waiting.map(|slot| lock(&slot.feed).name().to_owned()).collect()
     }
 
     /// Turns what was submitted into deltas, for as long as the process runs.
@@ -123,10 +169,15 @@ impl Hub {
         self.wake.subscribe()
     }
 
-    /// When the pool's first snapshot is due at the latest, while it is held back.
+    /// When to ask again, while the pool's first snapshot is held back.
     pub(super) fn held_back_until(&self, pool: PoolIndex) -> Option<Instant> {
-        let untried = self.pools.get(pool).map_or(0, |slot| slot.untried_targets.load(Ordering::Acquire));
-        (untried > 0 && Instant::now() < self.warm_until).then_some(self.warm_until)
+        let start = lock(&self.pools.get(pool)?.start);
+        let now = Instant::now();
+        if !start.is_discovered(now) {
+            // Whoever lists the pool wakes the subscribers.
+            return Some(if now < start.discovered_by { start.discovered_by } else { now + DISCOVER });
+        }
+        start.warm_until.filter(|until| now < *until && !start.untried.is_empty())
     }
 
     /// What comes after the message number `cursor` of a pool.
@@ -145,7 +196,13 @@ impl Hub {
     }
 }
 
+impl Start {
+    fn is_discovered(&self, now: Instant) -> bool {
+        self.listed || (self.has_endpoints && now >= self.discovered_by)
+    }
+}
+
 /// Nothing panics while it holds a pool; should it, the pool's state is whole between two updates.
-fn lock(feed: &Mutex<PoolFeed>) -> MutexGuard<'_, PoolFeed> {
+fn lock<T>(feed: &Mutex<T>) -> MutexGuard<'_, T> {
     feed.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! One pool: its state, and its latest changes for whoever is behind.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
@@ -25,8 +25,15 @@ pub(super) struct PoolFeed {
     sequence: u64,
     state: PoolState,
     /// What changed since the latest delta.
-    pending: BTreeMap<Address, BTreeMap<String, Option<Sample>>>,
+    pending: Pending,
     deltas: VecDeque<Arc<feed::Delta>>,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    upserted: BTreeMap<Address, Endpoint>,
+    removed: BTreeSet<Address>,
+    samples: BTreeMap<Address, BTreeMap<String, Option<Sample>>>,
 }
 
 /// What a subscriber gets next.
@@ -41,10 +48,10 @@ pub(super) enum Next {
 }
 
 impl PoolFeed {
-    pub(super) fn new(name: String, epoch: u64, endpoints: Vec<Endpoint>) -> Self {
-        let mut state = PoolState::default();
-        state.apply(Update { upserted: endpoints, ..Update::default() });
-        Self { name, epoch, sequence: 1, state, pending: BTreeMap::new(), deltas: VecDeque::new() }
+    /// A pool of which no endpoint is known.
+    pub(super) fn new(name: String, epoch: u64) -> Self {
+        let (state, pending) = (PoolState::default(), Pending::default());
+        Self { name, epoch, sequence: 1, state, pending, deltas: VecDeque::new() }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -55,31 +62,57 @@ impl PoolFeed {
         &self.state
     }
 
-    /// Notes changed samples for the next delta; of several changes of one value the last counts.
+    /// Notes which endpoints there are from now on. An endpoint that stays keeps its samples.
+    pub(super) fn set_endpoints(&mut self, endpoints: Vec<Endpoint>) {
+        let here: BTreeSet<&Address> = endpoints.iter().map(|endpoint| &endpoint.address).collect();
+        let known = self.state.iter().map(|(endpoint, _)| &endpoint.address);
+        let gone: Vec<Address> = known.filter(|address| !here.contains(address)).cloned().collect();
+        self.pending.upserted.retain(|address, _| here.contains(address));
+        self.pending.samples.retain(|address, _| here.contains(address));
+        self.pending.removed.extend(gone);
+        for endpoint in endpoints {
+            self.pending.upserted.insert(endpoint.address.clone(), endpoint);
+        }
+        let is_known = |endpoint: &Endpoint| self.state.endpoint(&endpoint.address) == Some(endpoint);
+        let removed = &self.pending.removed;
+        self.pending.upserted.retain(|address, endpoint| removed.contains(address) || !is_known(endpoint));
+    }
+
+    /// Notes changed samples for the next delta; of several changes of one value the last counts. Samples of
+    /// endpoints that are not in the pool are dropped: a late value must not bring back who has left.
     pub(super) fn submit(&mut self, changes: Vec<Change>) {
         for (address, attribute, sample) in changes {
-            self.pending.entry(address).or_default().insert(attribute, sample);
+            let is_here = self.pending.upserted.contains_key(&address)
+                || (self.state.endpoint(&address).is_some() && !self.pending.removed.contains(&address));
+            if is_here {
+                self.pending.samples.entry(address).or_default().insert(attribute, sample);
+            }
         }
     }
 
     /// Makes a delta of what was noted. False when there was nothing.
     pub(super) fn flush(&mut self) -> bool {
-        if self.pending.is_empty() {
+        let Pending { upserted, removed, samples } = std::mem::take(&mut self.pending);
+        if upserted.is_empty() && removed.is_empty() && samples.is_empty() {
             return false;
         }
-        let pending = std::mem::take(&mut self.pending);
         self.sequence += 1;
         let delta = feed::Delta {
             pool: self.name.clone(),
             epoch: self.epoch,
             sequence: self.sequence,
-            samples: pending.iter().map(|(address, samples)| endpoint_samples(address, samples)).collect(),
-            ..feed::Delta::default()
+            upserted: upserted.values().map(|endpoint| to_endpoint(endpoint, &BTreeMap::new())).collect(),
+            removed: removed.iter().map(ToString::to_string).collect(),
+            samples: samples.iter().map(|(address, samples)| endpoint_samples(address, samples)).collect(),
         };
-        let samples = pending.into_iter().flat_map(|(address, samples)| {
+        let samples = samples.into_iter().flat_map(|(address, samples)| {
             samples.into_iter().map(move |(attribute, sample)| (address.clone(), attribute, sample))
         });
-        self.state.apply(Update { samples: samples.collect(), ..Update::default() });
+        self.state.apply(Update {
+            upserted: upserted.into_values().collect(),
+            removed: removed.into_iter().collect(),
+            samples: samples.collect(),
+        });
         if self.deltas.len() == KEPT_DELTAS {
             self.deltas.pop_front();
         }

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     admin::FeedMetrics,
-    config,
     testing::{Reader, subscribe_to},
 };
 
@@ -33,7 +32,10 @@ fn endpoint(port: u16) -> Endpoint {
 }
 
 fn pool() -> PoolFeed {
-    PoolFeed::new("p".to_owned(), 7, vec![endpoint(1), endpoint(2)])
+    let mut pool = PoolFeed::new("p".to_owned(), 7);
+    pool.set_endpoints(vec![endpoint(1), endpoint(2)]);
+    pool.flush();
+    pool
 }
 
 /// `address attribute=number@ms`, or `address -attribute` for one that is gone.
@@ -118,9 +120,9 @@ struct Publisher {
 
 /// A publisher of pool `p` with one endpoint, 10.0.0.1:1, whose targets were tried.
 async fn publisher() -> Publisher {
-    let text = "pools: [{name: p, endpoints: [{address: '10.0.0.1:1', labels: {role: decode}}]}]";
-    let hub = Arc::new(Hub::new(&config::parse(text).expect("a good config"), 7));
-    hub.target_tried(0);
+    let hub = Arc::new(Hub::new(vec!["p".to_owned()], 7));
+    hub.set_endpoints(0, vec![Endpoint { name: "10.0.0.1:1".to_owned(), ..endpoint(1) }]);
+    hub.listed(0);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let feed = listener.local_addr().expect("an address");
     let (stop, stopping) = watch::channel(false);

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 /// How long to wait after a scrape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct Schedule {
     /// The time from one scrape's start to the next one's.
     pub(super) interval: Duration,
     /// The longest pause after a failure.
     pub(super) max_backoff: Duration,
 }
 
-impl Pace {
+impl Schedule {
     /// The pause before the first scrape: targets are spread over their interval, but a long one is
     /// nothing to start with.
     pub(super) fn first(self, random: f64) -> Duration {

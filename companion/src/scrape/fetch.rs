@@ -5,7 +5,7 @@ use std::time::Duration;
 use headroom_exposition::LineError;
 use reqwest::{Client, Response, StatusCode, Url, header, redirect};
 
-use crate::config;
+use crate::{config, discovery::TargetKey};
 
 /// What exporters are asked for. Some that hear of OpenMetrics send it whatever the preference; the
 /// older format costs them less and says the same.
@@ -63,7 +63,6 @@ fn describe(unreadable: usize, first: Option<&LineError>) -> String {
 #[derive(Clone, Debug)]
 pub(crate) struct Fetcher {
     client: Client,
-    timeout: Duration,
     max_bytes: usize,
 }
 
@@ -81,14 +80,14 @@ impl Fetcher {
             .pool_idle_timeout(KEEP_IDLE)
             .tcp_nodelay(true)
             .build()?;
-        Ok(Self { client, timeout: scrape.timeout, max_bytes: scrape.max_response_bytes })
+        Ok(Self { client, max_bytes: scrape.max_response_bytes })
     }
 
-    /// The text behind `url`. Bytes that are not UTF-8 are replaced: they can only be inside labels.
-    pub(super) async fn fetch(&self, url: &Url) -> Result<String, ScrapeError> {
-        match tokio::time::timeout(self.timeout, self.get(url)).await {
+    /// The target's text. Bytes that are not UTF-8 are replaced: they can only be inside labels.
+    pub(super) async fn fetch(&self, target: &TargetKey, timeout: Duration) -> Result<String, ScrapeError> {
+        match tokio::time::timeout(timeout, self.get(&target.url)).await {
             Ok(answer) => answer,
-            Err(_elapsed) => Err(ScrapeError::Timeout(self.timeout)),
+            Err(_elapsed) => Err(ScrapeError::Timeout(timeout)),
         }
     }
 

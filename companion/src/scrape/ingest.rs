@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use headroom_datalayer::{Sample, Span, Timestamp, Value, attribute_info, well_known};
 use headroom_exposition::parse;
 
-use super::fetch::ScrapeError;
+use super::{fetch::ScrapeError, plan::Consumer};
 use crate::{
-    config::{Consumer, Source},
+    discovery::Source,
     extract::{Facts, HitRate, extract_engine},
     join::Inventory,
     publish::Change,
@@ -21,7 +21,7 @@ const REPEATS: u64 = 60;
 const MAX_NOTES: usize = 20;
 
 /// Reads one target's scrapes, and remembers what it said of each endpoint.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Ingest {
     consumers: Vec<ConsumerState>,
 }
@@ -50,9 +50,17 @@ pub(super) struct Ingested {
 }
 
 impl Ingest {
-    pub(super) fn new(consumers: Vec<Consumer>) -> Self {
-        let state = |consumer| ConsumerState { consumer, known: Facts::new(), rates: BTreeMap::new() };
-        Self { consumers: consumers.into_iter().map(state).collect() }
+    /// Reads for these endpoints from now on. What is known of those that stay is kept.
+    pub(super) fn follow(&mut self, consumers: &[Consumer]) {
+        if self.consumers.iter().map(|state| &state.consumer).eq(consumers) {
+            return;
+        }
+        let mut known = std::mem::take(&mut self.consumers);
+        let state = |consumer: &Consumer| match known.iter().position(|state| state.consumer == *consumer) {
+            Some(at) => known.swap_remove(at),
+            None => ConsumerState { consumer: consumer.clone(), known: Facts::new(), rates: BTreeMap::new() },
+        };
+        self.consumers = consumers.iter().map(state).collect();
     }
 
     /// Reads a scrape that was sent at `sent_at`.
@@ -79,8 +87,8 @@ impl Ingest {
         for state in &mut self.consumers {
             let consumer = &state.consumer;
             let (facts, complete) = match (&consumer.source, &inventory) {
-                (Source::Engine(table), _) => {
-                    let extraction = extract_engine(table, &parsed, sent_at, &mut state.rates);
+                (Source::Engine(reading), _) => {
+                    let extraction = extract_engine(reading, &parsed, sent_at, &mut state.rates);
                     recognised |= extraction.recognised;
                     ingested.notes.extend(extraction.notes);
                     let mut facts = extraction.facts;
@@ -118,7 +126,7 @@ impl Ingest {
     pub(super) fn refused(&mut self, authority: &str, at: Timestamp) -> Ingested {
         let mut ingested = Ingested::default();
         for state in &mut self.consumers {
-            let Consumer { source, address, pool } = &state.consumer;
+            let Consumer { source, address, pool, .. } = &state.consumer;
             if matches!(source, Source::Engine(_)) && address.as_str() == authority {
                 let pool = *pool;
                 let changes = state.changes(Facts::from_iter(ready(0.0, at)), false);

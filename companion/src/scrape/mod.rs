@@ -1,14 +1,19 @@
-//! One loop for each target: fetch, read, hand on, wait.
+//! Scraping: one loop for each target, and what is known of each.
 
 mod backoff;
 mod fetch;
+mod fleet;
 mod ingest;
+mod plan;
 mod status;
 mod worker;
 
 pub(crate) use fetch::Fetcher;
-pub(crate) use status::{Health, State, Targets};
-pub(crate) use worker::Worker;
+pub(crate) use fleet::Fleet;
+pub(crate) use status::{Health, State, TargetId, Targets};
+use worker::Worker;
+#[cfg(test)]
+pub(crate) use {fleet::plans, plan::Plan};
 
 #[cfg(test)]
 mod tests;

@@ -1,21 +1,37 @@
 //! What is known of each target, for people.
 
 use std::{
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use headroom_datalayer::Timestamp;
 
-/// All targets, in the config's order.
+use super::plan::Plan;
+
+/// Which target: no two in the life of the process have the same.
+pub(crate) type TargetId = u64;
+
+/// All targets that are scraped now.
 #[derive(Debug)]
-pub(crate) struct Targets(Vec<Target>);
+pub(crate) struct Targets {
+    /// The pools' names, in the config's order.
+    pools: Vec<String>,
+    all: Mutex<All>,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    next: TargetId,
+    targets: BTreeMap<TargetId, Target>,
+}
 
 #[derive(Debug)]
 struct Target {
     url: String,
     endpoints: Vec<String>,
-    state: Mutex<State>,
+    state: State,
 }
 
 /// One target's state.
@@ -54,16 +70,47 @@ pub(crate) enum Health {
 }
 
 impl Targets {
-    pub(crate) fn new(targets: impl IntoIterator<Item = (String, Vec<String>)>) -> Self {
-        let target = |(url, endpoints)| Target { url, endpoints, state: Mutex::default() };
-        Self(targets.into_iter().map(target).collect())
+    /// No target yet. `pools` are the pools' names, in the config's order.
+    pub(crate) fn new(pools: Vec<String>) -> Self {
+        Self { pools, all: Mutex::default() }
     }
 
-    /// Reads each target's URL, endpoints and state.
-    pub(crate) fn for_each(&self, mut read: impl FnMut(&str, &[String], &State)) {
-        for target in &self.0 {
-            read(&target.url, &target.endpoints, &lock(&target.state));
+    /// Adds a target that was not scraped yet.
+    pub(super) fn add(&self, url: &str, plan: &Plan) -> TargetId {
+        let target = Target { url: url.to_owned(), endpoints: self.endpoints(plan), state: State::default() };
+        let mut all = self.lock();
+        all.next += 1;
+        let id = all.next;
+        all.targets.insert(id, target);
+        id
+    }
+
+    /// Notes for which endpoints a target is scraped now.
+    pub(super) fn consumers(&self, id: TargetId, plan: &Plan) {
+        let endpoints = self.endpoints(plan);
+        if let Some(target) = self.lock().targets.get_mut(&id) {
+            target.endpoints = endpoints;
         }
+    }
+
+    /// Forgets a target.
+    pub(super) fn remove(&self, id: TargetId) {
+        self.lock().targets.remove(&id);
+    }
+
+    /// Reads each target's URL, endpoints and state, ordered by URL.
+    pub(crate) fn for_each(&self, mut read: impl FnMut(&str, &[String], &State)) {
+        let all = self.lock();
+        let mut targets: Vec<&Target> = all.targets.values().collect();
+        targets.sort_by(|a, b| a.url.cmp(&b.url));
+        for target in targets {
+            read(&target.url, &target.endpoints, &target.state);
+        }
+    }
+
+    /// Whether the target is there and was not scraped yet.
+    pub(super) fn is_untried(&self, id: TargetId) -> bool {
+        self.lock().targets.get(&id).is_some_and(|target| target.state.health == Health::Untried)
     }
 
     /// The URLs that were not scraped yet.
@@ -77,11 +124,25 @@ impl Targets {
         untried
     }
 
-    pub(super) fn update<R>(&self, target: usize, change: impl FnOnce(&mut State) -> R) -> Option<R> {
-        self.0.get(target).map(|target| change(&mut lock(&target.state)))
+    pub(super) fn update<R>(&self, id: TargetId, change: impl FnOnce(&mut State) -> R) -> Option<R> {
+        self.lock().targets.get_mut(&id).map(|target| change(&mut target.state))
     }
-}
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// `pool/address` of the endpoints that a target tells something about.
+    fn endpoints(&self, plan: &Plan) -> Vec<String> {
+        let mut endpoints: Vec<String> = plan
+            .consumers
+            .iter()
+            .map(|consumer| {
+                let pool = self.pools.get(consumer.pool).map(String::as_str).unwrap_or_default();
+                format!("{pool}/{}", consumer.address)
+            })
+            .collect();
+        endpoints.dedup();
+        endpoints
+    }
+
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -5,13 +5,15 @@ use reqwest::Url;
 
 use super::{
     Fetcher,
-    backoff::Pace,
+    backoff::Schedule,
     fetch::ScrapeError,
     ingest::{Ingest, Ingested},
+    plan::Consumer,
 };
 use crate::{
-    config::{Consumer, Scrape, Source},
-    extract,
+    config::Scrape,
+    discovery::{Access, Source, TargetKey},
+    extract::{self, EngineReading},
     join::GpuSelector,
     testing::{Answer, FakeTarget},
 };
@@ -19,11 +21,13 @@ use crate::{
 const ENDPOINT: &str = "10.0.0.1:8000";
 
 fn ingest(source: Source) -> Ingest {
-    Ingest::new(vec![Consumer { pool: 0, address: ENDPOINT.parse().expect("an address"), source }])
+    let mut ingest = Ingest::default();
+    ingest.follow(&[Consumer { pool: 0, address: ENDPOINT.parse().expect("an address"), life: 1, source }]);
+    ingest
 }
 
 fn engine() -> Ingest {
-    ingest(Source::Engine(extract::engine("vllm").expect("known")))
+    ingest(Source::Engine(EngineReading { table: extract::engine("vllm") }))
 }
 
 fn gpus_of_pod(pod: &str) -> Ingest {
@@ -129,7 +133,7 @@ fn pod_labels_that_come_and_go_leave_the_last_value_to_age() {
 #[test]
 fn the_pace_spreads_rests_and_backs_off() {
     let ms = Duration::from_millis;
-    let pace = Pace { interval: ms(200), max_backoff: ms(2_000) };
+    let pace = Schedule { interval: ms(200), max_backoff: ms(2_000) };
     assert_eq!((pace.first(0.0), pace.first(0.5)), (ms(0), ms(100)));
     assert_eq!(pace.after_success(ms(10), 0.5), ms(190));
     assert_eq!(pace.after_success(ms(0), 0.0), ms(180));
@@ -140,18 +144,23 @@ fn the_pace_spreads_rests_and_backs_off() {
     assert_eq!(pace.after_failure(5, 0.0), ms(1_600));
 }
 
-fn fetcher(timeout: Duration) -> Fetcher {
-    Fetcher::new(Scrape { timeout, max_backoff: timeout, max_response_bytes: 4_096 }).expect("a client")
+fn fetcher() -> Fetcher {
+    Fetcher::new(Scrape { max_backoff: Duration::from_secs(2), max_response_bytes: 4_096 }).expect("a client")
 }
 
 async fn fetch(fetcher: &Fetcher, url: &str) -> Result<String, ScrapeError> {
-    fetcher.fetch(&Url::parse(url).expect("a URL")).await
+    fetch_within(fetcher, url, Duration::from_secs(20)).await
+}
+
+async fn fetch_within(fetcher: &Fetcher, url: &str, timeout: Duration) -> Result<String, ScrapeError> {
+    let target = TargetKey { url: Url::parse(url).expect("a URL"), access: Access::default() };
+    fetcher.fetch(&target, timeout).await
 }
 
 #[tokio::test]
 async fn a_fetch_fails_with_its_reason_and_keeps_its_connection() {
     let target = FakeTarget::text("up 1\n").await;
-    let patient = fetcher(Duration::from_secs(20));
+    let patient = fetcher();
     for _ in 0..3 {
         assert_eq!(fetch(&patient, &target.url()).await.expect("answered"), "up 1\n");
     }
@@ -169,7 +178,8 @@ async fn a_fetch_fails_with_its_reason_and_keeps_its_connection() {
         assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
     }
     target.answers(Answer::Hang);
-    let error = fetch(&fetcher(Duration::from_millis(20)), &target.url()).await.expect_err("no answer");
+    let error =
+        fetch_within(&patient, &target.url(), Duration::from_millis(20)).await.expect_err("no answer");
     assert_eq!((error.kind(), error.to_string().as_str()), ("timeout", "no complete answer within 20ms"));
 
     let url = target.url();

@@ -3,19 +3,19 @@
 use std::{sync::Arc, time::Duration};
 
 use headroom_datalayer::Timestamp;
-use reqwest::Url;
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 
 use super::{
-    Fetcher, Health, Targets,
-    backoff::Pace,
+    Fetcher, Health, TargetId, Targets,
+    backoff::Schedule,
     fetch::ScrapeError,
     ingest::{Ingest, Ingested},
+    plan::Plan,
 };
 use crate::{
     admin::{ScrapeMetrics, TargetMetrics},
     clock,
-    config::{self, Target},
+    discovery::TargetKey,
     publish::Hub,
 };
 
@@ -24,13 +24,13 @@ const READ_IN_PLACE: usize = 128 << 10;
 
 /// Scrapes one target, one scrape at a time.
 #[derive(Debug)]
-pub(crate) struct Worker {
-    index: usize,
-    url: Url,
-    pools: Vec<usize>,
-    pace: Pace,
+pub(super) struct Worker {
+    id: TargetId,
+    key: TargetKey,
+    plan: watch::Receiver<Plan>,
+    max_backoff: Duration,
     ingest: Option<Ingest>,
-    fetcher: Fetcher,
+    fetcher: Arc<Fetcher>,
     hub: Arc<Hub>,
     targets: Arc<Targets>,
     metrics: TargetMetrics,
@@ -43,59 +43,73 @@ pub(crate) struct Worker {
 type Outcome = Result<Ingested, ScrapeError>;
 
 impl Worker {
-    /// The worker of the config's target number `index`.
-    pub(crate) fn new(
-        index: usize,
-        target: Target,
-        scrape: config::Scrape,
-        fetcher: Fetcher,
+    /// The loop of a target, for as long as there is a plan for it.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of its own, and there is one caller")]
+    pub(super) fn new(
+        id: TargetId,
+        key: TargetKey,
+        plan: watch::Receiver<Plan>,
+        max_backoff: Duration,
+        fetcher: Arc<Fetcher>,
         hub: Arc<Hub>,
         targets: Arc<Targets>,
         metrics: &ScrapeMetrics,
     ) -> Self {
-        let mut pools: Vec<usize> = target.consumers.iter().map(|consumer| consumer.pool).collect();
-        pools.sort_unstable();
-        pools.dedup();
         Self {
-            index,
-            pools,
-            pace: Pace { interval: target.interval, max_backoff: scrape.max_backoff.max(target.interval) },
-            ingest: Some(Ingest::new(target.consumers)),
+            id,
+            plan,
+            max_backoff,
+            ingest: Some(Ingest::default()),
             fetcher,
             hub,
             targets,
-            metrics: metrics.target(target.url.as_str()),
-            url: target.url,
+            metrics: metrics.target(key.url.as_str()),
+            key,
             bad_since: None,
             has_notes: false,
         }
     }
 
-    /// Scrapes for as long as the process runs. Ends only when reading a scrape panicked.
-    pub(crate) async fn run(mut self) {
-        tokio::time::sleep(self.pace.first(fastrand::f64())).await;
+    /// Scrapes until the task is ended. Ends by itself only when reading a scrape panicked.
+    pub(super) async fn run(mut self) {
+        tokio::time::sleep(self.schedule().first(fastrand::f64())).await;
         let mut failures = 0_u32;
         loop {
             let started = Instant::now();
             let sent_at = clock::now();
-            let Some(outcome) = self.scrape(sent_at).await else { return };
+            let Some(outcome) = self.scrape(sent_at).await else {
+                std::panic::resume_unwind(Box::new("reading a scrape panicked"));
+            };
             let elapsed = started.elapsed();
             failures = if outcome.is_err() { failures.saturating_add(1) } else { 0 };
             self.report(outcome, sent_at, elapsed, failures);
+            let schedule = self.schedule();
             let pause = match failures {
-                0 => self.pace.after_success(elapsed, fastrand::f64()),
-                _ => self.pace.after_failure(failures, fastrand::f64()),
+                0 => schedule.after_success(elapsed, fastrand::f64()),
+                _ => schedule.after_failure(failures, fastrand::f64()),
             };
             tokio::time::sleep(pause).await;
         }
     }
 
+    fn schedule(&self) -> Schedule {
+        let interval = self.plan.borrow().pace.interval;
+        Schedule { interval, max_backoff: self.max_backoff.max(interval) }
+    }
+
+    /// One scrape; `None` when reading it panicked.
     async fn scrape(&mut self, sent_at: Timestamp) -> Option<Outcome> {
-        let text = match self.fetcher.fetch(&self.url).await {
-            Ok(text) => text,
-            Err(error) => return Some(Err(error)),
-        };
+        let timeout = self.plan.borrow().pace.timeout;
+        let fetched = self.fetcher.fetch(&self.key, timeout).await;
         let mut ingest = self.ingest.take()?;
+        ingest.follow(&self.plan.borrow_and_update().consumers);
+        let text = match fetched {
+            Ok(text) => text,
+            Err(error) => {
+                self.ingest = Some(ingest);
+                return Some(Err(error));
+            }
+        };
         let (ingest, read) = if text.len() <= READ_IN_PLACE {
             let read = ingest.read(&text, sent_at);
             (ingest, read)
@@ -124,7 +138,7 @@ impl Worker {
         self.metrics.scraped(result, elapsed, unreadable);
         let ingested = outcome.unwrap_or_else(|error| self.failed(&error, sent_at));
         self.log(error.as_deref(), &ingested.notes);
-        let first = self.targets.update(self.index, |state| {
+        let first = self.targets.update(self.id, |state| {
             let first = state.health == Health::Untried;
             state.health = if error.is_none() { Health::Good } else { Health::Bad };
             state.last_duration = Some(elapsed);
@@ -146,8 +160,9 @@ impl Worker {
             self.hub.submit(pool, changes);
         }
         if first == Some(true) {
-            for pool in &self.pools {
-                self.hub.target_tried(*pool);
+            let pools = self.plan.borrow().pools();
+            for pool in pools {
+                self.hub.target_tried(pool, self.id);
             }
         }
     }
@@ -155,7 +170,7 @@ impl Worker {
     /// What a failure says of the endpoints.
     fn failed(&mut self, error: &ScrapeError, at: Timestamp) -> Ingested {
         let refused = matches!(error, ScrapeError::Connect(_));
-        match (&mut self.ingest, self.url.host_str(), self.url.port_or_known_default()) {
+        match (&mut self.ingest, self.key.url.host_str(), self.key.url.port_or_known_default()) {
             (Some(ingest), Some(host), Some(port)) if refused => {
                 ingest.refused(&format!("{host}:{port}"), at)
             }
@@ -166,7 +181,7 @@ impl Worker {
     /// One line when the target goes bad and one when it recovers, and one when a good target starts
     /// to hold something that cannot be used.
     fn log(&mut self, error: Option<&str>, notes: &[String]) {
-        let target = self.url.as_str();
+        let target = self.key.url.as_str();
         match (error, self.bad_since) {
             (Some(error), None) => {
                 self.bad_since = Some(Instant::now());

@@ -28,9 +28,9 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
-    let (pools, targets) = (config.pools.len(), config.targets.len());
+    let pools = config.pools.len();
     let mut running = Running::start(config).await?;
-    tracing::info!(feed = %running.feed, admin = %running.admin, pools, targets, "serving");
+    tracing::info!(feed = %running.feed, admin = %running.admin, pools, "serving");
     tokio::select! {
         ended = running.ended() => ended,
         signal = crate::signals::told_to_stop() => {

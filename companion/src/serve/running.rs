@@ -7,9 +7,10 @@ use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
     admin::{self, Admin, Metrics},
-    config::{Config, Target},
+    config::Config,
+    discovery::{Coordinator, PoolSources, Sources},
     publish::{self, Hub},
-    scrape::{Fetcher, Targets, Worker},
+    scrape::{Fetcher, Fleet, Targets},
 };
 
 /// How long open streams and requests may take to end.
@@ -40,23 +41,30 @@ impl Running {
 
         let (stop, stopping) = watch::channel(false);
         let metrics = Arc::new(Metrics::new());
-        let hub = Arc::new(Hub::new(&config, fastrand::u64(1..)));
-        let targets = Arc::new(Targets::new(config.targets.iter().map(|target| describe(target, &config))));
+        let names: Vec<String> = config.pools.iter().map(|pool| pool.name.clone()).collect();
+        let hub = Arc::new(Hub::new(names.clone(), fastrand::u64(1..)));
+        let targets = Arc::new(Targets::new(names));
+        let sources = Arc::new(Sources::default());
 
         let mut workers = JoinSet::new();
-        for (index, target) in config.targets.into_iter().enumerate() {
-            let (hub, targets) = (Arc::clone(&hub), Arc::clone(&targets));
-            let worker =
-                Worker::new(index, target, config.scrape, fetcher.clone(), hub, targets, &metrics.scrape);
-            workers.spawn(worker.run());
-        }
+        let fleet = Fleet::new(
+            fetcher,
+            config.scrape.max_backoff,
+            Arc::clone(&hub),
+            Arc::clone(&targets),
+            metrics.scrape.clone(),
+        );
+        let pools =
+            config.pools.into_iter().map(|pool| PoolSources { pool: pool.name, sources: pool.sources });
+        let coordinator = Coordinator::start(pools.collect(), Arc::clone(&hub), fleet, Arc::clone(&sources));
+        workers.spawn(coordinator.run());
         let publisher = Arc::clone(&hub);
         workers.spawn(async move { publisher.run().await });
 
         let mut servers = JoinSet::new();
         let serving = publish::serve(feed_listener, Arc::clone(&hub), metrics.feed.clone(), stopping.clone());
         servers.spawn(async move { serving.await.context("the feed's server ended") });
-        let serving = admin::serve(admin_listener, Admin { hub, targets, metrics, stopping });
+        let serving = admin::serve(admin_listener, Admin { hub, targets, sources, metrics, stopping });
         servers.spawn(async move { serving.await.context("the admin server ended") });
         Ok(Self { feed, admin, stop, servers, workers })
     }
@@ -90,18 +98,4 @@ impl Running {
 
 async fn listen(path: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("{path}: {address}: cannot be listened on"))
-}
-
-/// A target's URL, and `pool/address` of its endpoints.
-fn describe(target: &Target, config: &Config) -> (String, Vec<String>) {
-    let mut endpoints: Vec<String> = target
-        .consumers
-        .iter()
-        .map(|consumer| {
-            let pool = config.pools.get(consumer.pool).map(|pool| pool.name.as_str()).unwrap_or_default();
-            format!("{pool}/{}", consumer.address)
-        })
-        .collect();
-    endpoints.dedup();
-    (target.url.to_string(), endpoints)
 }

@@ -90,6 +90,11 @@ impl PoolState {
         }
     }
 
+    /// The endpoint at `address`, if the pool has it.
+    pub fn endpoint(&self, address: &Address) -> Option<&Endpoint> {
+        self.endpoints.get(address).map(|(endpoint, _)| endpoint)
+    }
+
     /// Changes whenever the set of endpoints or one of their names or labels does.
     pub fn catalog_version(&self) -> u64 {
         self.catalog_version

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Report;
 use crate::cli::finding::Finding;
 use crate::cli::plugin_configs::Located;
-use crate::config::{Config, Source};
+use crate::config::{Config, Pool};
 
 /// A pool of a companion, and how often its endpoints are measured.
 struct Measured {
@@ -51,25 +51,13 @@ pub(super) fn check(reports: &mut [(&PathBuf, Report)]) {
 }
 
 fn measured(file: &Path, prefix: &str, config: &Config) -> Vec<Measured> {
-    let rate = |pool: usize, is_exporter: bool| {
-        let feeds = |source: &Source| matches!(source, Source::Gpus(_)) == is_exporter;
-        let targets = config.targets.iter().filter(|target| {
-            target.consumers.iter().any(|consumer| consumer.pool == pool && feeds(&consumer.source))
-        });
-        let key = if is_exporter { "scrape.exporterInterval" } else { "scrape.interval" };
-        Rate {
-            interval: targets.map(|target| target.interval).max().unwrap_or_default(),
-            said: format!("{}: {prefix}{key}", file.display()),
-        }
+    let rate = |interval, key: &str| Rate { interval, said: format!("{}: {prefix}{key}", file.display()) };
+    let measured = |pool: &Pool| Measured {
+        pool: pool.name.clone(),
+        engine: rate(pool.engine_interval, "scrape.interval"),
+        exporter: rate(pool.exporter_interval, "scrape.exporterInterval"),
     };
-    let pools = config.pools.iter().enumerate();
-    pools
-        .map(|(index, pool)| Measured {
-            pool: pool.name.clone(),
-            engine: rate(index, false),
-            exporter: rate(index, true),
-        })
-        .collect()
+    config.pools.iter().map(measured).collect()
 }
 
 fn compare(located: &Located, measured: &[Measured]) -> Vec<Finding> {

@@ -38,6 +38,8 @@ enum Command {
     Check(cli::check::Args),
     /// Turn llm-d's EndpointPickerConfig into the plugin's config.
     Import(cli::import::Args),
+    /// Say what the companion derives from a scrape, what it ignores, and why.
+    Extract(cli::extract::Args),
     /// Say which endpoint a request would go to, and why.
     Explain(cli::explain::Args),
 }
@@ -50,6 +52,7 @@ pub async fn run() -> ExitCode {
         Command::FakePool(args) => fake_pool::run(args).await,
         Command::Check(args) => return cli::emit(&cli::check::run(&args)),
         Command::Import(args) => return cli::emit(&cli::import::run(&args)),
+        Command::Extract(args) => return cli::emit(&cli::extract::run(args).await),
         Command::Explain(args) => return cli::emit(&cli::explain::run(&args)),
     };
     match outcome {

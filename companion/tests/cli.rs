@@ -296,3 +296,96 @@ fn explain_names_what_is_wrong_with_its_input() {
     );
     assert_has(&with(2, "tests/check/plugin-faults.json"), &["pools[0].filters[0].maxPercent"]);
 }
+
+#[test]
+fn extract_compares_every_fixture_and_a_difference_is_a_failure() {
+    let (code, stdout, stderr) = headroom(&["extract", "--expect", "tests/fixtures"]);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+    assert_has(&stdout, &["tests/fixtures/sglang-ranks.prom", " ok ", "0 scrapes differ"]);
+
+    // Whoever keeps more of them has them compared too.
+    if let Ok(folder) = std::env::var("HEADROOM_TEST_FIXTURES") {
+        let (code, stdout, _) = headroom(&["extract", "--expect", &folder]);
+        assert_eq!(code, 0, "{stdout}");
+    }
+
+    let expected = "tests/fixtures/tgi.expect.json";
+    let (code, stdout, _) = headroom(&["extract", "--expect", expected, "tests/fixtures/llamacpp.prom"]);
+    assert_eq!(code, 1, "{stdout}");
+    assert_has(
+        &stdout,
+        &[
+            "DIFFERENT                engine                 tgi                    llamacpp",
+            "DIFFERENT self           RunningRequestsSize    5                      1",
+            "DIFFERENT self           KVCacheUsagePercent    missing                0.5",
+            "1 scrapes differ",
+        ],
+    );
+    let (code, stdout, _) = headroom(&["extract", "--json", "--expect", expected]);
+    let json: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!((code, json.pointer("/comparisons/0/equal")), (0, Some(&Value::Bool(true))));
+}
+
+#[test]
+fn extract_shows_attributes_and_what_was_ignored() {
+    let (code, stdout, _) = headroom(&["extract", "tests/fixtures/vllm-damaged-lines.prom"]);
+    assert_eq!(code, 0);
+    assert_has(
+        &stdout,
+        &[
+            "vllm-damaged-lines.prom: vllm, 3 samples",
+            "KVCacheUsagePercent      0.125            fraction",
+            "line 3: unterminated label set",
+        ],
+    );
+    let (_, stdout, _) = headroom(&["extract", "tests/fixtures/dcgm-pods.prom"]);
+    assert_has(
+        &stdout,
+        &[
+            "dcgm-exporter, 23 samples",
+            "s/a\n",
+            "gpu-c3\n",
+            "DCGM_FI_DEV_POWER_USAGE has the exporter's \"no value\" for 1 of its series",
+            "DCGM_FI_DEV_GPU_UTIL has no possible value for 1 of its series",
+        ],
+    );
+    let (code, stdout, _) = headroom(&["extract", "--json", "tests/fixtures/unknown-engine.prom"]);
+    let json: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(code, 1, "nothing in it is known");
+    assert_eq!(json.pointer("/scrapes/0/endpoints/self/attributes"), Some(&serde_json::json!({})));
+    let note = json.pointer("/scrapes/0/notes/0").and_then(Value::as_str).expect("a note");
+    assert!(note.starts_with("no known engine"), "{note}");
+}
+
+#[test]
+fn extract_takes_the_endpoints_of_a_companion_or_of_a_list() {
+    let exporter = "http://10.0.0.9:9400/metrics";
+    let endpoints = format!(
+        "endpoints:\n- {{address: '10.0.0.1:8000', name: fast, gpus: {{exporter: '{exporter}', uuids: [GPU-C0, GPU-C1]}}}}\n\
+         - {{address: 10.0.0.2, port: '8000', name: a, namespace: t}}\ndefaults: {{gpus: {{}}}}\n"
+    );
+    let list = written("endpoints.yaml", &endpoints);
+    let pool = endpoints.replace('\n', "\n  ").replace("endpoints:", "- name: p\n  endpoints:");
+    let config = written("endpoints-companion.yaml", &format!("pools:\n{pool}"));
+    for file in [list, config] {
+        let (code, stdout, stderr) =
+            headroom(&["extract", "--endpoints", &file, "tests/fixtures/dcgm-pods.prom"]);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+        assert_has(
+            &stdout,
+            &[
+                "  a\n    GPUPowerWatts            99               watts",
+                "  fast\n",
+                "GPUXidErrors             63               code",
+                "1 GPUs belong to none of these endpoints: no_owner",
+            ],
+        );
+    }
+    let broken = written("no-endpoints.yaml", "colors: [red]");
+    let (code, _, stderr) = headroom(&["extract", "--endpoints", &broken, "tests/fixtures/tgi.prom"]);
+    assert_eq!(code, 2);
+    assert_has(&stderr, &["no-endpoints.yaml: is neither a companion's config (pools)"]);
+    let (code, _, stderr) = headroom(&["extract", "--engine", "tvllm", "tests/fixtures/tgi.prom"]);
+    assert_eq!(code, 2);
+    assert_has(&stderr, &["--engine tvllm: no engine known here; known: auto, vllm, sglang"]);
+}

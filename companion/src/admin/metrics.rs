@@ -10,11 +10,17 @@ use prometheus_client::{
 };
 
 use super::counters::{FeedMetrics, ScrapeMetrics, Seconds, TargetLabels};
-use crate::{discovery::Sources, publish::Hub, scrape::Targets};
+use crate::{discovery::Sources, join::Unmatched, publish::Hub, scrape::Targets};
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct PoolLabels {
     pool: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct UnmatchedLabels {
+    target: String,
+    reason: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -33,7 +39,7 @@ pub(crate) struct Metrics {
     pub(crate) feed: FeedMetrics,
     last_success: Family<TargetLabels, Seconds>,
     staleness: Family<TargetLabels, Seconds>,
-    unmatched_gpus: Family<TargetLabels, Gauge>,
+    unmatched_gpus: Family<UnmatchedLabels, Gauge>,
     pool_endpoints: Family<PoolLabels, Gauge>,
     pool_fresh: Family<PoolLabels, Gauge>,
     source_endpoints: Family<SourceLabels, Gauge>,
@@ -88,7 +94,7 @@ impl Metrics {
         );
         registry.register(
             "target_unmatched_gpus",
-            "GPUs in the last scrape of an exporter that belong to no endpoint",
+            "GPUs in the last scrape of an exporter that belong to no endpoint, by reason",
             self.unmatched_gpus.clone(),
         );
         registry.register("pool_endpoints", "Endpoints of a pool", self.pool_endpoints.clone());
@@ -138,7 +144,8 @@ impl Metrics {
                 self.last_success.get_or_create(&labels).set(seconds(at.as_micros()));
                 self.staleness.get_or_create(&labels).set(seconds(now.since(at).as_micros()));
             }
-            if let Some(count) = state.unmatched_gpus {
+            for (reason, count) in state.unmatched_gpus.map(Unmatched::by_reason).into_iter().flatten() {
+                let labels = UnmatchedLabels { target: url.to_owned(), reason };
                 self.unmatched_gpus.get_or_create(&labels).set(i64::try_from(count).unwrap_or(i64::MAX));
             }
         });

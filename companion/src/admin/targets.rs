@@ -1,5 +1,7 @@
 //! `/targets`: what is known of each target.
 
+use std::collections::BTreeMap;
+
 use headroom_datalayer::Timestamp;
 use serde::Serialize;
 
@@ -28,8 +30,10 @@ pub(super) struct TargetView {
     parse_errors: usize,
     /// What the last answer held that could not be used, and why.
     notes: Vec<String>,
-    /// GPUs in the last answer that belong to no endpoint; `null` for what is no exporter.
-    unmatched_gpus: Option<usize>,
+    /// GPUs in the last answer that belong to no endpoint, by reason; `null` for what is no exporter.
+    unmatched_gpus: Option<BTreeMap<&'static str, usize>>,
+    /// What the last answer is of: an engine, or an exporter.
+    kind: Option<&'static str>,
 }
 
 /// One source of endpoints.
@@ -83,7 +87,8 @@ impl TargetView {
             scrapes: state.scrapes,
             parse_errors: state.parse_errors,
             notes: state.notes.clone(),
-            unmatched_gpus: state.unmatched_gpus,
+            unmatched_gpus: state.unmatched_gpus.map(|unmatched| unmatched.by_reason().into()),
+            kind: state.kind,
         }
     }
 }

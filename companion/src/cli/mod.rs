@@ -1,10 +1,11 @@
-//! The commands that read files and answer, without a network: `check`, `import` and `explain`.
+//! The commands that read files and answer: `check`, `import`, `explain` and `extract`.
 //!
 //! Each is a function from its arguments to an [`Answer`]; [`emit`] alone writes.
 
 pub(crate) mod check;
 mod documents;
 pub(crate) mod explain;
+pub(crate) mod extract;
 mod finding;
 pub(crate) mod import;
 mod parts;

@@ -26,6 +26,7 @@ pub(crate) struct Defaults {
     /// How an endpoint is read whose place is all that is known.
     pub(crate) template: Template,
     exporter: Reach,
+    refresh: Duration,
 }
 
 impl Defaults {
@@ -42,7 +43,8 @@ impl Defaults {
         let gpus = raw
             .gpus
             .as_ref()
-            .and_then(|gpus| compile_default_gpus(&format!("{path}.gpus"), gpus, &reaches.exporter, errors));
+            .and_then(|gpus| compile_default_gpus(&format!("{path}.gpus"), gpus, reaches, errors));
+        let refresh = gpus.as_ref().map_or(reaches.refresh, |gpus| gpus.refresh);
         let exporter = gpus.as_ref().map_or(reaches.exporter.clone(), |gpus| Reach {
             access: gpus.exporter.access.clone(),
             pace: gpus.exporter.pace,
@@ -53,7 +55,7 @@ impl Defaults {
             metrics: Fetch { at, access, pace },
             gpus,
         };
-        Self { template, exporter }
+        Self { template, exporter, refresh }
     }
 
     pub(super) fn engine_interval(&self) -> Duration {
@@ -94,7 +96,8 @@ pub(crate) fn compile_endpoint(
         template.metrics.at = At::Url(url);
     }
     if let Some(gpus) = raw.gpus {
-        template.gpus = compile_gpus(&format!("{path}.gpus"), gpus, &defaults.exporter, errors);
+        template.gpus =
+            compile_gpus(&format!("{path}.gpus"), gpus, &defaults.exporter, defaults.refresh, errors);
     }
     let address = address?;
     let pod = raw.name.clone().map(|name| (name, raw.namespace.unwrap_or_else(|| NAMESPACE.to_owned())));
@@ -112,7 +115,7 @@ fn engine(path: &str, name: &str, errors: &mut ConfigErrors) -> Option<EngineRea
         let reason = format!("is no engine known here; known: auto, {}", known.join(", "));
         errors.push(path, quoted(name), reason);
     }
-    table.map(|table| EngineReading { table: Some(table) })
+    table.map(|table| EngineReading { table: Some(table), ..EngineReading::default() })
 }
 
 /// `ip:port`, or an IP and the port beside it.

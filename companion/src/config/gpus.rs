@@ -1,12 +1,16 @@
 //! Which GPUs belong to an endpoint, and where they are listed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{
     ConfigErrors,
     error::quoted,
     raw,
     reach::{Reach, compile_url},
+    timing::{Reaches, refresh},
 };
 use crate::{
     discovery::{At, Fetch, GpuJoin, GpuTemplate},
@@ -17,10 +21,12 @@ use crate::{
 pub(super) fn compile_default_gpus(
     path: &str,
     raw: &raw::DefaultGpus,
-    above: &Reach,
+    reaches: &Reaches,
     errors: &mut ConfigErrors,
 ) -> Option<GpuTemplate> {
-    let Reach { access, pace } = above.with(&format!("{path}.scrape"), &raw.scrape, errors);
+    let Reach { access, pace } = reaches.exporter.with(&format!("{path}.scrape"), &raw.scrape, errors);
+    let refresh =
+        refresh(&format!("{path}.refresh"), raw.refresh.as_deref(), errors).unwrap_or(reaches.refresh);
     let at = match &raw.exporter {
         Some(url) => At::Url(compile_url(&format!("{path}.exporter"), url, errors)?),
         None => compile_at(&format!("{path}.at"), &raw.at, errors)?,
@@ -33,7 +39,7 @@ pub(super) fn compile_default_gpus(
             return None;
         }
     };
-    Some(GpuTemplate { exporter: Fetch { at, access, pace }, join })
+    Some(GpuTemplate { exporter: Fetch { at, access, pace }, join, refresh })
 }
 
 /// Compiles a place on a host.
@@ -61,6 +67,7 @@ pub(super) fn compile_gpus(
     path: &str,
     raw: raw::Gpus,
     above: &Reach,
+    refresh: Duration,
     errors: &mut ConfigErrors,
 ) -> Option<GpuTemplate> {
     let url = compile_url(&format!("{path}.exporter"), &raw.exporter, errors);
@@ -78,7 +85,7 @@ pub(super) fn compile_gpus(
     match <[GpuSelector; 1]>::try_from(selectors) {
         Ok([selector]) => {
             let exporter = Fetch { at: At::Url(url?), access, pace };
-            Some(GpuTemplate { exporter, join: GpuJoin::Selected(selector) })
+            Some(GpuTemplate { exporter, join: GpuJoin::Selected(selector), refresh })
         }
         Err(selectors) => {
             let count = selectors.len();

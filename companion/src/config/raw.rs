@@ -44,6 +44,10 @@ pub(super) struct Scrape {
     /// The same for GPU exporters. Default: `interval`.
     #[serde(default)]
     pub(super) exporter_interval: Option<String>,
+    /// How often GPU exporters measure, 10ms to 10m. A value that has not changed since the last scrape may be as old
+    /// as this. Default: `30s`, as dcgm-exporter unless `DCGM_EXPORTER_INTERVAL` says otherwise.
+    #[serde(default)]
+    pub(super) exporter_refresh: Option<String>,
     /// After this long a scrape has failed, 10ms to the larger of the interval and 5s (later, the
     /// answer would be too old to use). Default: `2s`.
     #[serde(default)]
@@ -215,6 +219,9 @@ pub(super) struct DefaultGpus {
     /// Default: `pod`.
     #[serde(default)]
     pub(super) by: Option<String>,
+    /// How often the exporters measure, 10ms to 10m. Default: `scrape.exporterRefresh`.
+    #[serde(default)]
+    pub(super) refresh: Option<String>,
     /// How the exporters are scraped. Default: as the top level's `scrape` says, with its `exporterInterval`.
     #[serde(default)]
     pub(super) scrape: Fetch,

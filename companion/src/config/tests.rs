@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::{Config, parse};
 use crate::{
-    discovery::{Member, Source, SourceSpec, TargetKey},
+    discovery::{GpuReading, Member, Source, SourceSpec, TargetKey},
     join::GpuSelector,
     scrape::{Plan, plans},
 };
@@ -97,9 +97,11 @@ fn a_url_is_scraped_once_however_many_endpoints_share_it() {
         .consumers
         .iter()
         .map(|consumer| match &consumer.source {
-            Source::Gpus(GpuSelector::Uuids(uuids)) => format!("{uuids:?}"),
-            Source::Gpus(GpuSelector::PciBusIds(ids)) => format!("{} slot", ids.len()),
-            Source::Gpus(GpuSelector::Labels(labels)) => format!("{labels:?}"),
+            Source::Gpus(GpuReading { selector: GpuSelector::Uuids(uuids), .. }) => format!("{uuids:?}"),
+            Source::Gpus(GpuReading { selector: GpuSelector::PciBusIds(ids), .. }) => {
+                format!("{} slot", ids.len())
+            }
+            Source::Gpus(GpuReading { selector: GpuSelector::Labels(labels), .. }) => format!("{labels:?}"),
             other => format!("{other:?}"),
         })
         .collect();
@@ -142,7 +144,7 @@ pools:
         ("feed.listen", "is not ip:port"),
         ("scrape.timeout", "must be from 10ms to 5s"),
         ("scrape.maxResponseBytes", "must be from 1024"),
-        ("pools[0].endpoints[1].engine", "known: auto, vllm"),
+        ("pools[0].endpoints[1].engine", "known: auto, vllm, sglang"),
         ("pools[0].endpoints[1].address", "endpoints[0] of this pool has the same address"),
         ("pools[0].endpoints[3].address", "is not an address"),
         ("pools[0].endpoints[3].metrics", "must be an http:// or https:// URL"),
@@ -202,7 +204,8 @@ fn an_error_reads_as_path_value_and_reason() {
     assert_eq!(
         errors.expect_err("unknown").to_string(),
         "pools[0].color: \"red\": unknown field `color`, expected one of `name`, `endpoints`, `defaults`\n\
-         pools[1].endpoints[0].engine: \"x\": is no engine known here; known: auto, vllm"
+         pools[1].endpoints[0].engine: \"x\": is no engine known here; known: auto, vllm, sglang, trtllm, \
+         triton-trtllm, triton, tgi, llamacpp, lmdeploy, ray-vllm"
     );
 }
 

@@ -16,6 +16,8 @@ use crate::discovery::{Access, Pace};
 const SHORTEST: Duration = Duration::from_millis(10);
 /// The longest interval and back-off.
 const LONGEST: Duration = Duration::from_secs(300);
+/// How often dcgm-exporter measures unless it is told otherwise.
+const REFRESH: Duration = Duration::from_secs(30);
 /// After this a scrape is given up, unless the config says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -24,6 +26,8 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) struct Reaches {
     pub(super) engine: Reach,
     pub(super) exporter: Reach,
+    /// How often exporters measure.
+    pub(super) refresh: Duration,
 }
 
 /// Compiles what the `scrape` section says.
@@ -55,7 +59,9 @@ pub(super) fn compile_scrape(
         max_response_bytes: usize::try_from(max_response_bytes).unwrap_or(usize::MAX),
     };
     let reach = |interval| Reach { access: access.clone(), pace: Pace { interval, timeout } };
-    (Reaches { engine: reach(engine), exporter: reach(exporter) }, scrape)
+    let refresh =
+        refresh("scrape.exporterRefresh", raw.exporter_refresh.as_deref(), errors).unwrap_or(REFRESH);
+    (Reaches { engine: reach(engine), exporter: reach(exporter), refresh }, scrape)
 }
 
 /// Warns of an interval that makes values too old to use before the next ones come.
@@ -77,6 +83,11 @@ pub(super) fn warn_if_too_seldom(
 /// The time between two scrapes, if `text` gives one.
 pub(super) fn interval(path: &str, text: Option<&str>, errors: &mut ConfigErrors) -> Option<Duration> {
     duration(path, text, (SHORTEST, LONGEST), errors)
+}
+
+/// How often an exporter measures, if `text` says so.
+pub(super) fn refresh(path: &str, text: Option<&str>, errors: &mut ConfigErrors) -> Option<Duration> {
+    duration(path, text, (SHORTEST, Duration::from_secs(600)), errors)
 }
 
 /// How long a scrape may take, if `text` says so.

@@ -64,5 +64,14 @@ pub(crate) enum Source {
     /// The scrape is the endpoint's own model server.
     Engine(EngineReading),
     /// The scrape lists GPUs; those selected are the endpoint's.
-    Gpus(GpuSelector),
+    Gpus(GpuReading),
+}
+
+/// How an endpoint's values are found in the scrape of a GPU exporter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GpuReading {
+    /// Which GPUs are the endpoint's.
+    pub(crate) selector: GpuSelector,
+    /// How often the exporter measures.
+    pub(crate) refresh: Duration,
 }

@@ -11,7 +11,7 @@ mod place;
 
 pub(crate) use coordinator::{Coordinator, PoolSources, Sources};
 pub(crate) use listing::{Listing, Outlet};
-pub(crate) use member::{Access, Member, Pace, Reading, Source, TargetKey};
+pub(crate) use member::{Access, GpuReading, Member, Pace, Reading, Source, TargetKey};
 pub(crate) use place::{At, Fetch, GpuJoin, GpuTemplate, Place, Template};
 
 /// A source of endpoints, as the config describes it.
@@ -36,4 +36,3 @@ impl SourceSpec {
         }
     }
 }
-

@@ -1,11 +1,11 @@
 //! From a place where an endpoint was found to everything that is read about it.
 
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use headroom_datalayer::{Address, Endpoint};
 use reqwest::Url;
 
-use super::{Access, Member, Pace, Reading, Source, TargetKey};
+use super::{Access, GpuReading, Member, Pace, Reading, Source, TargetKey};
 use crate::{
     extract::{self, EngineReading},
     join::GpuSelector,
@@ -77,6 +77,8 @@ pub(crate) struct GpuTemplate {
     pub(crate) exporter: Fetch,
     /// Which of its GPUs are the endpoint's.
     pub(crate) join: GpuJoin,
+    /// How often the exporter measures.
+    pub(crate) refresh: Duration,
 }
 
 /// Which GPUs of an exporter are an endpoint's.
@@ -126,7 +128,7 @@ impl GpuTemplate {
             (GpuJoin::Pod, None) => return None,
         };
         let host = place.exporter_host.as_deref().unwrap_or(host);
-        self.exporter.reading(host, DCGM_PORT, Source::Gpus(selector))
+        self.exporter.reading(host, DCGM_PORT, Source::Gpus(GpuReading { selector, refresh: self.refresh }))
     }
 }
 

@@ -15,7 +15,11 @@ pub(crate) enum Cell {
 /// minimum or mean to the others, but a sum that lacks a part is not the sum: it is missing. The
 /// result is as old as its oldest part.
 pub(crate) fn combine(attribute: &str, cells: impl IntoIterator<Item = Cell>) -> Option<Sample> {
-    let rule = attribute_info(attribute).map_or(Combine::Latest, |info| info.combine);
+    combine_by(attribute_info(attribute).map_or(Combine::Latest, |info| info.combine), cells)
+}
+
+/// Combines the sources by a rule, as above.
+pub(crate) fn combine_by(rule: Combine, cells: impl IntoIterator<Item = Cell>) -> Option<Sample> {
     let mut values: Vec<(f64, Timestamp)> = Vec::new();
     for cell in cells {
         match cell {

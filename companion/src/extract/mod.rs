@@ -1,30 +1,32 @@
 //! From samples to attributes: what each engine calls its metrics, and how series become one value.
 
 mod combine;
+mod custom;
+mod detect;
 mod engine;
+mod engines;
+mod families;
+mod frozen;
 mod hit_rate;
+mod memory;
+mod rate;
 mod table;
-mod vllm;
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use headroom_datalayer::Sample;
 
-pub(crate) use combine::{Cell, combine};
-pub(crate) use engine::{EngineReading, extract_engine, measured_at};
-pub(crate) use hit_rate::HitRate;
+pub(crate) use combine::{Cell, combine, combine_by};
+pub(crate) use custom::Custom;
+pub(crate) use engine::{EngineReading, extract_engine};
+pub(crate) use engines::{ENGINES, engine};
+pub(crate) use families::Families;
+use hit_rate::HitRate;
+pub(crate) use memory::EngineMemory;
 pub(crate) use table::{EngineTable, Range};
 
 /// Attributes of one endpoint, by name.
-pub(crate) type Facts = BTreeMap<&'static str, Sample>;
-
-/// The engines that can be read.
-pub(crate) const ENGINES: &[EngineTable] = &[vllm::TABLE];
-
-/// The engine called `name` in a config.
-pub(crate) fn engine(name: &str) -> Option<&'static EngineTable> {
-    ENGINES.iter().find(|table| table.name == name)
-}
+pub(crate) type Facts = BTreeMap<Cow<'static, str>, Sample>;
 
 #[cfg(test)]
 mod tests;

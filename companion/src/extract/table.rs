@@ -5,6 +5,14 @@
 pub(crate) struct EngineTable {
     /// The name in configs.
     pub(crate) name: &'static str,
+    /// Other names that configs and labels may use, llm-d's among them.
+    pub(crate) aliases: &'static [&'static str],
+    /// What stands before each name of the rows in the scrape.
+    pub(crate) prefix: &'static str,
+    /// Labels that tell apart several reports of one and the same scheduler, beside those of tensor- and
+    /// pipeline-parallel ranks. Series that differ in nothing else are one, and the largest of them counts; all others
+    /// are ranks or replicas with work of their own.
+    pub(crate) same_scheduler: &'static [&'static str],
     /// Metric to attribute. Where several rows give the same attribute, the first one that yields a
     /// value counts: newer names stand before older ones.
     pub(crate) rows: &'static [Row],
@@ -19,17 +27,27 @@ pub(crate) struct Row {
     pub(crate) from: From,
 }
 
+/// Some of a metric's series. A name with colons is found with underscores as well: some of those who hand metrics
+/// on know no colons.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Series {
+    /// The metric.
+    pub(crate) metric: &'static str,
+    /// A label that they must have with this value.
+    pub(crate) matching: Option<(&'static str, &'static str)>,
+}
+
 /// Where a value is.
 #[derive(Debug, PartialEq)]
 pub(crate) enum From {
-    /// The value of a gauge; several series are ranks of the engine.
+    /// The value of a gauge.
     Gauge {
-        /// The metric.
-        metric: &'static str,
+        /// The gauge.
+        series: Series,
         /// Which values are possible.
         range: Range,
     },
-    /// A number in a label of an info metric, above zero; several series are ranks of the engine.
+    /// A number in a label of an info metric, above zero.
     InfoLabel {
         /// The metric.
         metric: &'static str,
@@ -65,20 +83,65 @@ pub(crate) enum From {
         /// The counter below.
         queries: &'static str,
     },
+    /// What a counter gains in a second.
+    Rate {
+        /// The counter.
+        counter: &'static str,
+    },
 }
 
 impl From {
     /// The metrics that this reads.
     pub(crate) fn metrics(&self) -> Vec<&'static str> {
         match self {
-            Self::Gauge { metric, .. }
+            Self::Gauge { series: Series { metric, .. }, .. }
             | Self::InfoLabel { metric, .. }
             | Self::LatestNames { metric, .. }
-            | Self::LatestNumber { metric, .. } => vec![metric],
+            | Self::LatestNumber { metric, .. }
+            | Self::Rate { counter: metric } => vec![metric],
             Self::LabelNames { metrics, .. } => metrics.to_vec(),
             Self::Ratio { hits, queries } => vec![hits, queries],
         }
     }
+}
+
+/// A row whose value is a gauge's.
+pub(super) const fn gauge(attribute: &'static str, metric: &'static str, range: Range) -> Row {
+    Row { attribute, from: From::Gauge { series: Series { metric, matching: None }, range } }
+}
+
+/// A row whose value is that of the series of a gauge that have a label.
+pub(super) const fn labelled(
+    attribute: &'static str,
+    metric: &'static str,
+    label: (&'static str, &'static str),
+    range: Range,
+) -> Row {
+    Row { attribute, from: From::Gauge { series: Series { metric, matching: Some(label) }, range } }
+}
+
+/// A row whose value is a number in a label.
+pub(super) const fn info(attribute: &'static str, metric: &'static str, label: &'static str) -> Row {
+    Row { attribute, from: From::InfoLabel { metric, label } }
+}
+
+/// A row whose value is one counter over another.
+pub(super) const fn ratio(attribute: &'static str, hits: &'static str, queries: &'static str) -> Row {
+    Row { attribute, from: From::Ratio { hits, queries } }
+}
+
+/// A row whose value is what a counter gains in a second.
+pub(super) const fn rate(attribute: &'static str, counter: &'static str) -> Row {
+    Row { attribute, from: From::Rate { counter } }
+}
+
+/// A row whose value is the distinct values of a label.
+pub(super) const fn names(
+    attribute: &'static str,
+    metrics: &'static [&'static str],
+    label: &'static str,
+) -> Row {
+    Row { attribute, from: From::LabelNames { metrics, label } }
 }
 
 /// Which values a metric can have. What lies outside was not measured: it is missing.
@@ -86,6 +149,8 @@ impl From {
 pub(crate) enum Range {
     /// Zero and up.
     NotNegative,
+    /// Above zero.
+    Positive,
     /// 0 to 1. Up to a hundredth above is rounding and counts as 1.
     Fraction,
     /// 0 to 100, to be divided by 100.
@@ -95,8 +160,12 @@ pub(crate) enum Range {
 impl Range {
     /// The value in the attribute's unit, if it is a possible one.
     pub(crate) fn check(self, value: f64) -> Option<f64> {
-        let value = if self == Self::Percent { value / 100.0 } else { value };
-        let most = if self == Self::NotNegative { f64::MAX } else { 1.01 };
-        (0.0..=most).contains(&value).then(|| if self == Self::NotNegative { value } else { value.min(1.0) })
+        let fraction = |value: f64| (0.0..=1.01).contains(&value).then_some(value.min(1.0));
+        match self {
+            Self::NotNegative => (0.0..=f64::MAX).contains(&value).then_some(value),
+            Self::Positive => (value > 0.0 && value.is_finite()).then_some(value),
+            Self::Fraction => fraction(value),
+            Self::Percent => fraction(value / 100.0),
+        }
     }
 }

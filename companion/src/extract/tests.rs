@@ -3,15 +3,23 @@ use std::collections::BTreeMap;
 use headroom_datalayer::{Sample, Timestamp, Value};
 use headroom_exposition::parse;
 
-use super::{Cell, EngineReading, HitRate, Range, combine, engine, extract_engine};
+use super::{
+    Cell, EngineMemory, EngineReading, Families, HitRate, Range, combine, engine, engine::Extraction,
+    extract_engine,
+};
 
 const SENT: Timestamp = Timestamp::from_millis(1_764_403_400_000);
 
+fn extract(reading: &EngineReading, text: &str) -> Extraction {
+    let parsed = parse(text);
+    extract_engine(reading, &Families::new(&parsed, SENT), &mut EngineMemory::default())
+}
+
 /// Attributes of a vLLM scrape, numbers and names as text.
-fn vllm(text: &str) -> BTreeMap<&'static str, String> {
-    let reading = EngineReading { table: engine("vllm") };
-    let extraction = extract_engine(&reading, &parse(text), SENT, &mut BTreeMap::new());
-    extraction.facts.into_iter().map(|(attribute, sample)| (attribute, show(&sample))).collect()
+fn vllm(text: &str) -> BTreeMap<String, String> {
+    let reading = EngineReading { table: engine("vllm"), ..EngineReading::default() };
+    let extraction = extract(&reading, text);
+    extraction.facts.into_iter().map(|(attribute, sample)| (attribute.into_owned(), show(&sample))).collect()
 }
 
 fn show(sample: &Sample) -> String {
@@ -23,7 +31,7 @@ fn show(sample: &Sample) -> String {
 
 fn check(text: &str, expected: &[(&str, &str)]) {
     let facts = vllm(text);
-    let facts: Vec<_> = facts.iter().map(|(attribute, value)| (*attribute, value.as_str())).collect();
+    let facts: Vec<_> = facts.iter().map(|(attribute, value)| (attribute.as_str(), value.as_str())).collect();
     assert_eq!(facts, expected, "{text}");
 }
 
@@ -154,10 +162,10 @@ fn what_is_absent_or_damaged_is_missing_and_never_zero() {
 
 #[test]
 fn a_counter_is_no_queue_length() {
-    let reading = EngineReading { table: engine("vllm") };
+    let reading = EngineReading { table: engine("vllm"), ..EngineReading::default() };
     for declared in ["# TYPE vllm:num_requests_waiting counter\n", ""] {
         let text = format!("vllm:num_requests_waiting 48211\n{declared}vllm:num_requests_running 2\n");
-        let extraction = extract_engine(&reading, &parse(&text), SENT, &mut BTreeMap::new());
+        let extraction = extract(&reading, &text);
         assert_eq!(extraction.facts.contains_key("WaitingQueueSize"), declared.is_empty());
         assert_eq!(extraction.notes.len(), usize::from(!declared.is_empty()), "{:?}", extraction.notes);
         assert!(extraction.facts.contains_key("RunningRequestsSize"));
@@ -166,10 +174,12 @@ fn a_counter_is_no_queue_length() {
 
 #[test]
 fn an_unknown_engine_has_no_attribute_at_all() {
-    let reading = EngineReading { table: engine("vllm") };
-    let parsed = parse("acme:queue_depth{model=\"m\"} 40\nvllm_num_requests_waiting 0\n");
-    let extraction = extract_engine(&reading, &parsed, SENT, &mut BTreeMap::new());
-    assert!(!extraction.recognised && extraction.facts.is_empty());
+    let reading = EngineReading { table: engine("vllm"), ..EngineReading::default() };
+    for reading in [reading, EngineReading::default()] {
+        let extraction =
+            extract(&reading, "acme:queue_depth{model=\"m\"} 40\nvllmx_num_requests_waiting 0\n");
+        assert!(!extraction.recognised() && extraction.facts.is_empty(), "{extraction:?}");
+    }
 }
 
 #[test]
@@ -177,8 +187,8 @@ fn a_label_may_hold_anything_and_a_sample_its_own_older_time() {
     let text = "vllm:num_requests_waiting{model_name=\"odd \\\"q\\\" } , # \\\\ 模型 \\n end\",} 2 1764403360.250\n\
                 vllm:num_requests_running 1 1864403360.250\n\
                 vllm:e2e_request_latency_seconds_bucket{le=\"0.3\"} 4 # {trace_id=\"a\"} 0.29 1764403359.9\n# EOF\n";
-    let reading = EngineReading { table: engine("vllm") };
-    let facts = extract_engine(&reading, &parse(text), SENT, &mut BTreeMap::new()).facts;
+    let reading = EngineReading { table: engine("vllm"), ..EngineReading::default() };
+    let facts = extract(&reading, text).facts;
     let time = |attribute: &str| facts.get(attribute).map(|sample| sample.measured_at.as_micros());
     assert_eq!(facts.get("ServedModels").map(show).as_deref(), Some("odd \"q\" } , # \\ 模型 \n end"));
     assert_eq!(time("WaitingQueueSize"), Some(1_764_403_360_250_000));

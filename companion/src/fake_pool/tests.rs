@@ -1,4 +1,5 @@
-use std::{collections::BTreeMap, net::SocketAddr};
+use crate::extract::{EngineMemory, EngineReading, Families, extract_engine};
+use std::net::SocketAddr;
 
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
@@ -245,9 +246,9 @@ async fn the_companion_reads_the_engine_metrics() {
     let text = fixture.get("a", "/metrics").await.text().await.expect("text");
     let parsed = headroom_exposition::parse(&text);
     assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
-    let vllm = crate::extract::EngineReading { table: crate::extract::engine("vllm") };
+    let vllm = EngineReading::default();
     let extraction =
-        crate::extract::extract_engine(&vllm, &parsed, crate::clock::now(), &mut BTreeMap::default());
+        extract_engine(&vllm, &Families::new(&parsed, crate::clock::now()), &mut EngineMemory::default());
     assert!(extraction.notes.is_empty(), "{:?}", extraction.notes);
     let number =
         |attribute: &str| extraction.facts.get(attribute).and_then(|sample| sample.value.as_number());

@@ -1,11 +1,22 @@
 //! Which GPU belongs to which endpoint.
 
+mod amd;
 mod dcgm;
 mod inventory;
+mod labels;
+mod pci;
+mod refresh;
 mod selector;
+mod table;
 
-pub(crate) use inventory::Inventory;
-pub(crate) use selector::{Card, GpuSelector, PciBusId};
+pub(crate) use inventory::{Inventory, Unmatched};
+pub(crate) use pci::PciBusId;
+pub(crate) use refresh::Refresh;
+pub(crate) use selector::{Card, GpuSelector};
+use table::ExporterTable;
+
+/// The GPU exporters that can be read.
+const EXPORTERS: &[ExporterTable] = &[dcgm::TABLE, amd::TABLE];
 
 #[cfg(test)]
 mod tests;

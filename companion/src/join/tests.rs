@@ -1,9 +1,13 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use headroom_datalayer::Timestamp;
 use headroom_exposition::parse;
 
-use super::{GpuSelector, Inventory, PciBusId};
+use super::{Card, GpuSelector, Inventory, PciBusId, Refresh, Unmatched};
+use crate::extract::Families;
 
 const SENT: Timestamp = Timestamp::from_millis(1_764_403_400_000);
 const UTIL: &str = "GPUUtilization";
@@ -29,18 +33,25 @@ fn pod(namespace: &str, name: &str) -> GpuSelector {
 }
 
 /// The attributes that a selector gets from a scrape.
-fn select(text: &str, selector: &GpuSelector) -> BTreeMap<&'static str, f64> {
+fn select(text: &str, selector: &GpuSelector) -> BTreeMap<String, f64> {
     let parsed = parse(text);
     assert_eq!(parsed.errors, []);
-    let facts = Inventory::new(&parsed, SENT).extract(selector, &mut BTreeSet::new()).facts;
+    let families = Families::new(&parsed, SENT);
+    let facts = inventory(&families).extract(selector, &mut BTreeSet::new()).facts;
     facts
         .into_iter()
-        .map(|(attribute, sample)| (attribute, sample.value.as_number().expect("a number")))
+        .map(|(attribute, sample)| (attribute.into_owned(), sample.value.as_number().expect("a number")))
         .collect()
 }
 
+/// The GPUs of an exporter's first scrape, measured when it was sent.
+fn inventory<'p>(families: &Families<'p>) -> Inventory<'p> {
+    Inventory::new(families, &mut Refresh::default(), Duration::ZERO)
+}
+
 fn check(text: &str, selector: &GpuSelector, expected: &[(&'static str, f64)]) {
-    assert_eq!(select(text, selector), expected.iter().copied().collect(), "{selector:?}");
+    let expected = expected.iter().map(|(attribute, number)| ((*attribute).to_owned(), *number)).collect();
+    assert_eq!(select(text, selector), expected, "{selector:?}");
 }
 
 #[test]
@@ -110,12 +121,14 @@ DCGM_FI_DEV_GPU_UTIL{gpu="3",UUID="GPU-d"} 0
     check(text, &labels(&[]), &[]);
 
     let parsed = parse(text);
-    let inventory = Inventory::new(&parsed, SENT);
+    let families = Families::new(&parsed, SENT);
+    let inventory = inventory(&families);
     let mut owned = BTreeSet::new();
     inventory.extract(&pod("team-a", "web-0"), &mut owned);
-    assert_eq!(inventory.unowned(&owned), 3);
+    let unmatched = Unmatched { other_owner: 1, no_owner: 2, ..Unmatched::default() };
+    assert_eq!(inventory.unmatched(&owned), unmatched);
     inventory.extract(&GpuSelector::Host, &mut owned);
-    assert_eq!(inventory.unowned(&owned), 0);
+    assert_eq!(inventory.unmatched(&owned), Unmatched::default());
 }
 
 #[test]
@@ -166,10 +179,12 @@ DCGM_FI_DEV_GPU_UTIL{UUID="GPU-m"} 0
     check(text, &uuids(&["GPU-m"]), &[(UTIL, 0.75), ("GPUTemperatureCelsius", 66.0)]);
 
     let parsed = parse(text);
-    let inventory = Inventory::new(&parsed, SENT);
+    let families = Families::new(&parsed, SENT);
+    let inventory = inventory(&families);
     let mut owned = BTreeSet::new();
     inventory.extract(&labels(&[("pod", "a")]), &mut owned);
-    assert_eq!(inventory.unowned(&owned), 3, "the slices 2, 3 and 13, but not the card's own line");
+    let unmatched = Unmatched { other_owner: 2, no_owner: 1, sliced_card: 1, ..Unmatched::default() };
+    assert_eq!(inventory.unmatched(&owned), unmatched, "the slices 2 and 3, 13, and the card's own line");
 }
 
 #[test]
@@ -214,9 +229,72 @@ fn the_exporters_own_pod_has_no_gpu() {
 #[test]
 fn labels_that_are_gone_for_one_scrape_take_nothing_away() {
     let parsed = parse("DCGM_FI_DEV_GPU_UTIL{UUID=\"GPU-a\"} 75\n");
-    let inventory = Inventory::new(&parsed, SENT);
+    let families = Families::new(&parsed, SENT);
+    let inventory = inventory(&families);
     let complete = |selector| inventory.extract(&selector, &mut BTreeSet::new()).complete;
     assert!(!complete(labels(&[("pod", "p")])), "the exporter may have lost the labels");
     assert!(complete(uuids(&["GPU-b"])), "a card that is not listed is gone");
     assert!(complete(uuids(&["GPU-a"])));
+}
+
+#[test]
+fn a_card_that_is_named_and_not_listed_makes_sums_missing() {
+    let text = "DCGM_FI_DEV_GPU_UTIL{UUID=\"GPU-a\"} 75\nDCGM_FI_DEV_FB_USED{UUID=\"GPU-a\"} 3\n";
+    check(text, &uuids(&["GPU-A"]), &[(UTIL, 0.75), (USED, 3_145_728.0)]);
+    check(text, &uuids(&["GPU-A", "GPU-B"]), &[(UTIL, 0.75)]);
+    let parsed = parse(text);
+    let families = Families::new(&parsed, SENT);
+    let extraction = inventory(&families).extract(&uuids(&["GPU-A", "GPU-B"]), &mut BTreeSet::new());
+    assert_eq!(extraction.note("q").as_deref(), Some("1 of the GPUs of endpoint q are not listed here"));
+}
+
+#[test]
+fn slices_are_named_by_card_and_instance_and_hosts_by_name() {
+    let text = r#"
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="0",UUID="GPU-m",pci_bus_id="00000000:17:00.0",Hostname="n1"} 0.95
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="0",UUID="GPU-m",pci_bus_id="00000000:17:00.0",Hostname="n1",GPU_I_ID="7",podname="exporter-x"} 0.31
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="1",UUID="GPU-n",pci_bus_id="00000000:28:00.0",Hostname="n2",GPU_I_ID="7"} 0.88
+"#;
+    let mig = |card: &str, instance| GpuSelector::Mig([(Card::parse(card), instance)].into());
+    check(text, &mig("GPU-M", 7), &[(UTIL, 0.31)]);
+    check(text, &mig("0000:28:00.0", 7), &[(UTIL, 0.88)]);
+    check(text, &mig("GPU-m", 11), &[]);
+    check(text, &GpuSelector::HostNamed("n2".to_owned()), &[(UTIL, 0.88)]);
+    check(text, &labels(&[("pod", "exporter-x")]), &[]);
+}
+
+#[test]
+fn values_that_were_not_measured_since_keep_their_time_for_a_period() {
+    let (at, period) = (Timestamp::from_millis, Duration::from_secs(30));
+    let mut refresh = Refresh::default();
+    let mut measured_at = |value: &str, own: &str, sent_ms: u64| {
+        let text = format!("DCGM_FI_DEV_GPU_UTIL{{UUID=\"a\"}} {value}{own}\ngo_goroutines {sent_ms}\n");
+        let parsed = parse(&text);
+        let inventory = Inventory::new(&Families::new(&parsed, at(sent_ms)), &mut refresh, period);
+        let facts = inventory.extract(&GpuSelector::Host, &mut BTreeSet::new()).facts;
+        facts.get(UTIL).expect("a value").measured_at.as_micros() / 1_000
+    };
+    assert_eq!(measured_at("80", "", 100_000), 70_000, "nobody knows when: at worst a period ago");
+    assert_eq!(measured_at("80", "", 100_200), 70_200);
+    assert_eq!(measured_at("75", "", 101_000), 101_000, "measured since the scrape before");
+    assert_eq!(measured_at("75", "", 130_000), 101_000, "may still be the same measurement");
+    assert_eq!(measured_at("75", "", 140_000), 110_000, "must have been measured again since");
+    assert_eq!(measured_at("75", " 139000", 140_000), 139_000, "the exporter says when");
+    assert_eq!(measured_at("75", "", 90_000), 60_000, "the clock was set back");
+}
+
+#[test]
+fn other_exporters_other_names() {
+    let text = r#"
+gpu_gfx_activity{gpu_uuid="01ff",gpu_id="0",gpu_partition_id="0",hostname="amd",namespace="s",pod="l-0",job_id="9"} 91
+gpu_gfx_activity{gpu_uuid="02ff",gpu_id="1",gpu_partition_id="0",hostname="amd",namespace="",pod=""} 4294967295
+gpu_free_vram{gpu_uuid="01ff",gpu_id="0",gpu_partition_id="0",hostname="amd",namespace="s",pod="l-0",job_id="9"} 2
+"#;
+    let both = [(UTIL, 0.91), (FREE, 2_097_152.0)];
+    check(text, &pod("s", "l-0"), &both);
+    check(text, &labels(&[("hpc_job", "9")]), &both);
+    check(text, &uuids(&["02FF"]), &[]);
+    let old = "dcgm_gpu_utilization{gpu=\"0\",uuid=\"GPU-a\",pod_name=\"p\",pod_namespace=\"s\"} 71\n";
+    check(old, &pod("s", "p"), &[(UTIL, 0.71)]);
+    check(old, &pod("other", "p"), &[]);
 }

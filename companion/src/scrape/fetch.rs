@@ -84,7 +84,7 @@ impl Fetcher {
     }
 
     /// The target's text. Bytes that are not UTF-8 are replaced: they can only be inside labels.
-    pub(super) async fn fetch(&self, target: &TargetKey, timeout: Duration) -> Result<String, ScrapeError> {
+    pub(crate) async fn fetch(&self, target: &TargetKey, timeout: Duration) -> Result<String, ScrapeError> {
         match tokio::time::timeout(timeout, self.get(&target.url)).await {
             Ok(answer) => answer,
             Err(_elapsed) => Err(ScrapeError::Timeout(timeout)),

@@ -1,6 +1,6 @@
 //! From the text of a scrape to changed samples of the endpoints it is about.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{borrow::Cow, collections::BTreeSet, time::Duration};
 
 use headroom_datalayer::{Sample, Span, Timestamp, Value, attribute_info, well_known};
 use headroom_exposition::parse;
@@ -8,8 +8,8 @@ use headroom_exposition::parse;
 use super::{fetch::ScrapeError, plan::Consumer};
 use crate::{
     discovery::Source,
-    extract::{Facts, HitRate, extract_engine},
-    join::Inventory,
+    extract::{EngineMemory, Facts, Families, extract_engine},
+    join::{Inventory, Refresh, Unmatched},
     publish::Change,
 };
 
@@ -24,6 +24,7 @@ const MAX_NOTES: usize = 20;
 #[derive(Debug, Default)]
 pub(super) struct Ingest {
     consumers: Vec<ConsumerState>,
+    refresh: Refresh,
 }
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ struct ConsumerState {
     consumer: Consumer,
     /// What was handed on, by attribute.
     known: Facts,
-    rates: BTreeMap<&'static str, HitRate>,
+    memory: EngineMemory,
 }
 
 /// What a scrape changes.
@@ -44,7 +45,9 @@ pub(super) struct Ingested {
     /// What was there and could not be used, and why.
     pub(super) notes: Vec<String>,
     /// GPUs that belong to no endpoint; `None` where the scrape is no exporter's.
-    pub(super) unmatched_gpus: Option<usize>,
+    pub(super) unmatched_gpus: Option<Unmatched>,
+    /// What the scrape is of: an engine, or an exporter.
+    pub(super) kind: Option<&'static str>,
     /// Set when nothing in the scrape is known, with what was looked for.
     pub(super) nothing_known: Option<&'static str>,
 }
@@ -58,7 +61,11 @@ impl Ingest {
         let mut known = std::mem::take(&mut self.consumers);
         let state = |consumer: &Consumer| match known.iter().position(|state| state.consumer == *consumer) {
             Some(at) => known.swap_remove(at),
-            None => ConsumerState { consumer: consumer.clone(), known: Facts::new(), rates: BTreeMap::new() },
+            None => ConsumerState {
+                consumer: consumer.clone(),
+                known: Facts::new(),
+                memory: EngineMemory::default(),
+            },
         };
         self.consumers = consumers.iter().map(state).collect();
     }
@@ -77,28 +84,31 @@ impl Ingest {
         }
         let mut ingested = Ingested { parse_errors: parsed.error_count, ..Ingested::default() };
         ingested.notes.extend(parsed.errors.iter().take(MAX_NOTES).map(ToString::to_string));
-        let inventory = self
-            .consumers
-            .iter()
-            .any(|state| matches!(state.consumer.source, Source::Gpus(_)))
-            .then(|| Inventory::new(&parsed, sent_at));
+        let families = Families::new(&parsed, sent_at);
+        let inventory =
+            self.refresh_period().map(|period| Inventory::new(&families, &mut self.refresh, period));
+        if let Some(inventory) = &inventory {
+            ingested.kind = inventory.exporter();
+            ingested.notes.extend_from_slice(inventory.notes());
+        }
         let mut owned = BTreeSet::new();
         let mut recognised = inventory.as_ref().is_some_and(|inventory| !inventory.is_empty());
         for state in &mut self.consumers {
             let consumer = &state.consumer;
             let (facts, complete) = match (&consumer.source, &inventory) {
                 (Source::Engine(reading), _) => {
-                    let extraction = extract_engine(reading, &parsed, sent_at, &mut state.rates);
-                    recognised |= extraction.recognised;
+                    let extraction = extract_engine(reading, &families, &mut state.memory);
+                    recognised |= extraction.recognised();
+                    ingested.kind = extraction.engine.or(ingested.kind);
                     ingested.notes.extend(extraction.notes);
                     let mut facts = extraction.facts;
                     facts.extend(ready(1.0, sent_at));
                     (facts, true)
                 }
-                (Source::Gpus(selector), Some(inventory)) => {
-                    let extraction = inventory.extract(selector, &mut owned);
-                    if !extraction.matched && !inventory.is_empty() {
-                        ingested.notes.push(format!("no GPU here is that of endpoint {}", consumer.address));
+                (Source::Gpus(reading), Some(inventory)) => {
+                    let extraction = inventory.extract(&reading.selector, &mut owned);
+                    if !inventory.is_empty() {
+                        ingested.notes.extend(extraction.note(consumer.address.as_str()));
                     }
                     (extraction.facts, extraction.complete)
                 }
@@ -109,7 +119,7 @@ impl Ingest {
                 ingested.changes.push((state.consumer.pool, changes));
             }
         }
-        ingested.unmatched_gpus = inventory.as_ref().map(|inventory| inventory.unowned(&owned));
+        ingested.unmatched_gpus = inventory.as_ref().map(|inventory| inventory.unmatched(&owned));
         if !recognised {
             ingested.nothing_known = Some(if inventory.is_some() {
                 "no known GPU metric in this scrape"
@@ -119,6 +129,16 @@ impl Ingest {
         }
         ingested.notes.truncate(MAX_NOTES);
         Ok(ingested)
+    }
+
+    /// How often the exporter measures, if the target is one.
+    fn refresh_period(&self) -> Option<Duration> {
+        let sources = self.consumers.iter().map(|state| &state.consumer.source);
+        let periods = sources.filter_map(|source| match source {
+            Source::Gpus(reading) => Some(reading.refresh),
+            Source::Engine(_) => None,
+        });
+        periods.max()
     }
 
     /// What it means that connections to `authority` are refused: the engine that serves there is not ready.
@@ -137,8 +157,8 @@ impl Ingest {
     }
 }
 
-fn ready(ready: f64, at: Timestamp) -> Option<(&'static str, Sample)> {
-    Some((well_known::READY, Sample { value: Value::number(ready)?, measured_at: at }))
+fn ready(ready: f64, at: Timestamp) -> Option<(Cow<'static, str>, Sample)> {
+    Some((Cow::Borrowed(well_known::READY), Sample { value: Value::number(ready)?, measured_at: at }))
 }
 
 impl ConsumerState {
@@ -158,8 +178,8 @@ impl ConsumerState {
             });
         }
         for (attribute, sample) in facts {
-            if self.known.get(attribute).is_none_or(|known| is_news(attribute, known, &sample)) {
-                change(attribute, Some(sample.clone()));
+            if self.known.get(&attribute).is_none_or(|known| is_news(&attribute, known, &sample)) {
+                change(&attribute, Some(sample.clone()));
                 self.known.insert(attribute, sample);
             }
         }

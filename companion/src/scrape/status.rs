@@ -9,6 +9,7 @@ use std::{
 use headroom_datalayer::Timestamp;
 
 use super::plan::Plan;
+use crate::join::Unmatched;
 
 /// Which target: no two in the life of the process have the same.
 pub(crate) type TargetId = u64;
@@ -54,7 +55,9 @@ pub(crate) struct State {
     /// What the last scrape held that could not be used, and why.
     pub(crate) notes: Vec<String>,
     /// GPUs in the last scrape that belong to no endpoint.
-    pub(crate) unmatched_gpus: Option<usize>,
+    pub(crate) unmatched_gpus: Option<Unmatched>,
+    /// What the last scrape is of: an engine, or an exporter.
+    pub(crate) kind: Option<&'static str>,
 }
 
 /// Whether a target is of use.

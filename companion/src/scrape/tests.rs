@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     config::Scrape,
-    discovery::{Access, Source, TargetKey},
+    discovery::{Access, GpuReading, Source, TargetKey},
     extract::{self, EngineReading},
-    join::GpuSelector,
+    join::{GpuSelector, Unmatched},
     testing::{Answer, FakeTarget},
 };
 
@@ -27,11 +27,12 @@ fn ingest(source: Source) -> Ingest {
 }
 
 fn engine() -> Ingest {
-    ingest(Source::Engine(EngineReading { table: extract::engine("vllm") }))
+    ingest(Source::Engine(EngineReading { table: extract::engine("vllm"), ..EngineReading::default() }))
 }
 
 fn gpus_of_pod(pod: &str) -> Ingest {
-    ingest(Source::Gpus(GpuSelector::Labels([("pod".to_owned(), pod.to_owned())].into())))
+    let selector = GpuSelector::Labels([("pod".to_owned(), pod.to_owned())].into());
+    ingest(Source::Gpus(GpuReading { selector, refresh: Duration::ZERO }))
 }
 
 /// Attribute to value and time of measurement in milliseconds; `None` for one that is gone. Without `Ready`,
@@ -119,7 +120,10 @@ fn pod_labels_that_come_and_go_leave_the_last_value_to_age() {
     assert_eq!(read(&mut ingest, &listed("80"), 1), expected(&[("GPUUtilization", Some((0.8, 1)))]));
     let lost =
         ingest.read("DCGM_FI_DEV_GPU_UTIL{UUID=\"a\"} 75\n", Timestamp::from_millis(2)).expect("a scrape");
-    assert_eq!((changes(&lost), lost.unmatched_gpus), (Changes::new(), Some(1)));
+    assert_eq!(
+        (changes(&lost), lost.unmatched_gpus),
+        (Changes::new(), Some(Unmatched { no_owner: 1, ..Unmatched::default() }))
+    );
     assert_eq!(lost.notes, [format!("no GPU here is that of endpoint {ENDPOINT}")]);
     assert_eq!(read(&mut ingest, &listed("70"), 3), expected(&[("GPUUtilization", Some((0.7, 3)))]));
     let temperature = "DCGM_FI_DEV_GPU_TEMP{UUID=\"a\",pod=\"p\"} 50\n";

@@ -153,6 +153,7 @@ impl Worker {
                 state.parse_errors = ingested.parse_errors;
                 state.notes = ingested.notes;
                 state.unmatched_gpus = ingested.unmatched_gpus;
+                state.kind = ingested.kind;
             }
             first
         });

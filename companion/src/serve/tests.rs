@@ -147,7 +147,10 @@ async fn from_two_engines_and_a_shared_exporter_to_the_reader() {
     assert_eq!(value("headroom_pool_endpoints", &[("pool", "chat")]), Some(2.0));
     assert_eq!(value("headroom_pool_fresh_endpoints", &[("pool", "chat")]), Some(2.0));
     assert_eq!(value("headroom_feed_subscribers", &[]), Some(1.0));
-    assert_eq!(value("headroom_target_unmatched_gpus", &[("target", &exporter.url())]), Some(1.0));
+    assert_eq!(
+        value("headroom_target_unmatched_gpus", &[("target", &exporter.url()), ("reason", "no_owner")]),
+        Some(1.0)
+    );
     for (name, labels) in [
         ("headroom_feed_messages_total", vec![("kind", "delta")]),
         ("headroom_target_scrapes_total", vec![("target", a.url().as_str()), ("result", "ok")]),

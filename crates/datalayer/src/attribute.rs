@@ -67,6 +67,12 @@ pub mod well_known {
     pub const CACHE_BLOCK_SIZE: &str = "CacheBlockSize";
     /// KV-cache blocks the engine has.
     pub const CACHE_NUM_BLOCKS: &str = "CacheNumBlocks";
+    /// Share of prompt tokens found in the prefix cache.
+    pub const PREFIX_CACHE_HIT_RATE: &str = "PrefixCacheHitRate";
+    /// Prompt tokens that the engine takes in, in a second.
+    pub const PROMPT_TOKEN_RATE: &str = "PromptTokenRate";
+    /// Tokens that the engine generates in a second.
+    pub const GENERATION_TOKEN_RATE: &str = "GenerationTokenRate";
     /// Model names the engine serves.
     pub const SERVED_MODELS: &str = "ServedModels";
     /// Longest context, in tokens.
@@ -124,11 +130,25 @@ pub const ATTRIBUTES: &[AttributeInfo] = &[
     row(well_known::CACHE_BLOCK_SIZE, "tokens", Combine::Max, STATIC, "Tokens in one KV-cache block."),
     row(well_known::CACHE_NUM_BLOCKS, "blocks", Combine::Sum, STATIC, "KV-cache blocks the engine has."),
     row(
-        "PrefixCacheHitRate",
+        well_known::PREFIX_CACHE_HIT_RATE,
         "fraction",
         Combine::Mean,
         ENGINE,
         "Prompt tokens found in the prefix cache, hits over queries.",
+    ),
+    row(
+        well_known::PROMPT_TOKEN_RATE,
+        "tokens per second",
+        Combine::Sum,
+        ENGINE,
+        "Prompt tokens that the engine takes in, over the last second or more.",
+    ),
+    row(
+        well_known::GENERATION_TOKEN_RATE,
+        "tokens per second",
+        Combine::Sum,
+        ENGINE,
+        "Tokens that the engine generates, over the last second or more.",
     ),
     row(well_known::SERVED_MODELS, "names", Combine::Union, STATIC, "Model names the engine serves."),
     row(well_known::MAX_MODEL_LEN, "tokens", Combine::Min, STATIC, "The longest context the engine takes."),
@@ -161,6 +181,13 @@ pub const ATTRIBUTES: &[AttributeInfo] = &[
     ),
     row("GPUMemoryTotalBytes", "bytes", Combine::Sum, HARDWARE, "Framebuffer of the endpoint's GPUs."),
     row(
+        "GPUMemoryReservedBytes",
+        "bytes",
+        Combine::Sum,
+        HARDWARE,
+        "Framebuffer that the driver keeps for itself, over the endpoint's GPUs.",
+    ),
+    row(
         "GPUMemoryFreeBytes",
         "bytes",
         Combine::Min,
@@ -174,6 +201,20 @@ pub const ATTRIBUTES: &[AttributeInfo] = &[
         Combine::Max,
         HARDWARE,
         "Temperature of the hottest GPU.",
+    ),
+    row(
+        "GPUThrottleReasons",
+        "bit mask",
+        Combine::BitOr,
+        HARDWARE,
+        "Why any of the endpoint's GPUs runs below its clock, as NVML's clocks-event-reason bits.",
+    ),
+    row(
+        "GPUXidErrors",
+        "code",
+        Combine::Max,
+        HARDWARE,
+        "The largest of the last XID error codes of the endpoint's GPUs; 0 for none.",
     ),
 ];
 

@@ -76,6 +76,11 @@ impl Span {
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000
     }
+
+    /// Seconds with their fraction.
+    pub fn as_secs_f64(self) -> f64 {
+        std::time::Duration::from_micros(self.0).as_secs_f64()
+    }
 }
 
 impl fmt::Display for Span {

@@ -40,6 +40,20 @@ impl Kind {
         })
     }
 
+    /// The type as a `# TYPE` line spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+            Self::GaugeHistogram => "gaugehistogram",
+            Self::Summary => "summary",
+            Self::Info => "info",
+            Self::StateSet => "stateset",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// What a family of this type appends to its name for its samples.
     fn suffixes(self) -> &'static [&'static str] {
         match self {

@@ -57,8 +57,17 @@ impl FeedMessage {
 }
 
 /// How scrapes end: well, with nothing that is known, or with one of the kinds of errors.
-pub(crate) const RESULTS: [&str; 8] =
-    ["ok", "nothing_known", "timeout", "connect", "status", "too_large", "transport", "no_samples"];
+pub(crate) const RESULTS: [&str; 9] = [
+    "ok",
+    "nothing_known",
+    "timeout",
+    "connect",
+    "status",
+    "too_large",
+    "transport",
+    "no_samples",
+    "no_models",
+];
 
 /// What the scrape loops count.
 #[derive(Clone, Debug, Default)]

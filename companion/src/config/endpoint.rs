@@ -1,11 +1,12 @@
 //! One endpoint of a config or of an endpoint file, and what holds for all of a pool.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use headroom_datalayer::{Address, InvalidAddress};
+use headroom_datalayer::Address;
 
 use super::{
     ConfigErrors,
+    attributes::{compile_custom, compile_fixed},
     error::quoted,
     gpus::{compile_at, compile_default_gpus, compile_gpus},
     raw,
@@ -13,12 +14,15 @@ use super::{
     timing::Reaches,
 };
 use crate::{
-    discovery::{At, Fetch, Member, Place, Template},
-    extract::{self, EngineReading},
+    discovery::{At, Fetch, Member, Pace, Place, Template},
+    extract::{self, EngineReading, EngineTable},
 };
 
 /// The namespace of a pod that names none, as in llm-d's endpoint files.
 const NAMESPACE: &str = "default";
+
+/// How often model servers are asked for their models: the list changes when an adapter is loaded.
+const MODELS: Duration = Duration::from_secs(30);
 
 /// What holds for the endpoints of a pool that do not say otherwise.
 #[derive(Clone, Debug)]
@@ -37,6 +41,12 @@ impl Defaults {
         errors: &mut ConfigErrors,
     ) -> Self {
         let engine = raw.engine.as_deref().and_then(|name| engine(&format!("{path}.engine"), name, errors));
+        let engine = EngineReading {
+            table: engine.flatten(),
+            custom: compile_custom(&format!("{path}.custom"), &raw.custom, errors),
+            fixed: Arc::new(compile_fixed(&format!("{path}.attributes"), &raw.attributes, errors)),
+            names_elsewhere: raw.models.is_some(),
+        };
         let Reach { access, pace } = reaches.engine.with(&format!("{path}.scrape"), &raw.scrape, errors);
         let usual = At::Host { scheme: "http", port: None, path: "/metrics".to_owned() };
         let at = compile_at(&format!("{path}.metrics"), &raw.metrics, errors).unwrap_or(usual);
@@ -49,12 +59,12 @@ impl Defaults {
             access: gpus.exporter.access.clone(),
             pace: gpus.exporter.pace,
         });
-        let template = Template {
-            engine: engine.unwrap_or_default(),
-            engine_by_label: true,
-            metrics: Fetch { at, access, pace },
-            gpus,
-        };
+        let models = raw.models.as_ref().and_then(|models| {
+            let usual = Reach { access: access.clone(), pace: Pace { interval: MODELS, ..pace } };
+            compile_models(&format!("{path}.models"), models, &usual, errors)
+        });
+        let template =
+            Template { engine, engine_by_label: true, models, metrics: Fetch { at, access, pace }, gpus };
         Self { template, exporter, refresh }
     }
 
@@ -75,16 +85,22 @@ pub(crate) fn compile_endpoint(
     errors: &mut ConfigErrors,
 ) -> Option<Member> {
     let mut template = defaults.template.clone();
-    let address = match address(&raw.address, raw.port.as_ref()) {
+    let place = authority(raw.address, raw.port);
+    let address: Option<Address> = match place.parse() {
         Ok(address) => Some(address),
         Err(error) => {
-            errors.push(&format!("{path}.address"), quoted(&raw.address), error);
+            errors.push(&format!("{path}.address"), quoted(&place), error);
             None
         }
     };
     if let Some(name) = &raw.engine {
-        template.engine = engine(&format!("{path}.engine"), name, errors).unwrap_or_default();
+        template.engine.table = engine(&format!("{path}.engine"), name, errors).flatten();
         template.engine_by_label = false;
+    }
+    if !raw.attributes.is_empty() {
+        let mut fixed = template.engine.fixed.as_ref().clone();
+        fixed.extend(compile_fixed(&format!("{path}.attributes"), &raw.attributes, errors));
+        template.engine.fixed = Arc::new(fixed);
     }
     let above = Reach { access: template.metrics.access.clone(), pace: template.metrics.pace };
     let Reach { access, pace } = above.with(&format!("{path}.scrape"), &raw.scrape, errors);
@@ -105,9 +121,20 @@ pub(crate) fn compile_endpoint(
     Some(template.member(Place { address, name, labels: raw.labels, pod, exporter_host: None }))
 }
 
-fn engine(path: &str, name: &str, errors: &mut ConfigErrors) -> Option<EngineReading> {
+fn compile_models(path: &str, raw: &raw::Models, usual: &Reach, errors: &mut ConfigErrors) -> Option<Fetch> {
+    let Reach { access, pace } = usual.with(&format!("{path}.scrape"), &raw.scrape, errors);
+    let place = raw::At {
+        scheme: raw.scheme.clone(),
+        port: None,
+        path: Some(raw.path.clone().unwrap_or_else(|| "/v1/models".to_owned())),
+    };
+    Some(Fetch { at: compile_at(path, &place, errors)?, access, pace })
+}
+
+/// The engine called `name`: `Some(None)` where the scrape says which, `None` for an unknown one.
+fn engine(path: &str, name: &str, errors: &mut ConfigErrors) -> Option<Option<&'static EngineTable>> {
     if name == "auto" {
-        return Some(EngineReading::default());
+        return Some(None);
     }
     let table = extract::engine(name);
     if table.is_none() {
@@ -115,18 +142,18 @@ fn engine(path: &str, name: &str, errors: &mut ConfigErrors) -> Option<EngineRea
         let reason = format!("is no engine known here; known: auto, {}", known.join(", "));
         errors.push(path, quoted(name), reason);
     }
-    table.map(|table| EngineReading { table: Some(table), ..EngineReading::default() })
+    table.map(Some)
 }
 
-/// `ip:port`, or an IP and the port beside it.
-fn address(text: &str, port: Option<&raw::Port>) -> Result<Address, InvalidAddress> {
+/// `ip:port`, from an IP and the port beside it if that is how it is given.
+fn authority(ip: String, port: Option<raw::Port>) -> String {
     let port = match port {
-        None => return text.parse(),
+        None => return ip,
         Some(raw::Port::Number(port)) => port.to_string(),
-        Some(raw::Port::Text(port)) => port.clone(),
+        Some(raw::Port::Text(port)) => port,
     };
-    match text.parse() {
-        Ok(std::net::IpAddr::V6(ip)) => format!("[{ip}]:{port}").parse(),
-        _ => format!("{text}:{port}").parse(),
+    match ip.parse() {
+        Ok(std::net::IpAddr::V6(ip)) => format!("[{ip}]:{port}"),
+        _ => format!("{ip}:{port}"),
     }
 }

@@ -1,6 +1,7 @@
 //! The config file of `headroom serve`: read into raw types, compiled into types that cannot be
 //! wrong. Every error is reported at once.
 
+mod attributes;
 mod compile;
 mod endpoint;
 mod error;
@@ -13,9 +14,11 @@ mod timing;
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
+pub(crate) use endpoint::Defaults as EndpointDefaults;
 pub(crate) use error::{ConfigError, ConfigErrors};
+pub(crate) use read::parse_tree;
 
-use crate::discovery::SourceSpec;
+use crate::discovery::{Member, SourceSpec};
 
 /// JSON Schema of the config file.
 #[cfg(feature = "schema")]
@@ -66,6 +69,21 @@ pub(crate) struct Pool {
 /// When the file cannot be read or is not valid, with everything that is wrong.
 pub(crate) fn load(path: &Path) -> Result<Config, ConfigErrors> {
     read::load(path, compile::compile)
+}
+
+/// Reads and compiles one endpoint of an endpoint file, whose place there is `path`.
+///
+/// # Errors
+/// When it is not valid, with everything that is wrong.
+pub(crate) fn parse_endpoint(
+    path: &str,
+    entry: serde_json::Value,
+    defaults: &EndpointDefaults,
+) -> Result<Member, ConfigErrors> {
+    let mut errors = ConfigErrors::default();
+    let raw: Option<raw::Endpoint> = read::read_tree(path, entry, &mut errors);
+    let member = raw.and_then(|raw| endpoint::compile_endpoint(path, raw, defaults, &mut errors));
+    member.filter(|_| errors.is_empty()).ok_or(errors)
 }
 
 /// Reads and compiles a config, YAML or JSON.

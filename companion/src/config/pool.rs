@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
     time::Duration,
 };
 
@@ -14,7 +15,7 @@ use super::{
     raw,
     timing::{Reaches, warn_if_too_seldom},
 };
-use crate::discovery::{Member, Source, SourceSpec};
+use crate::discovery::{FileSpec, Member, Source, SourceSpec};
 
 /// Compiles a pool.
 pub(super) fn compile_pool(
@@ -45,7 +46,13 @@ pub(super) fn compile_pool(
             );
         }
     }
-    let sources = vec![SourceSpec::Static(members)];
+    let mut sources = vec![SourceSpec::Static(members)];
+    if let Some(file) = raw.file {
+        if file.path.is_empty() {
+            errors.push(&format!("{path}.file.path"), quoted(""), "name the file");
+        }
+        sources.push(SourceSpec::File(FileSpec { path: file.path.into(), defaults: Arc::new(defaults) }));
+    }
     Pool { name: raw.name, sources, engine_interval, exporter_interval }
 }
 

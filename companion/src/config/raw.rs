@@ -118,9 +118,23 @@ pub(super) struct Pool {
     /// The endpoints; addresses are unique within the pool. Default: none.
     #[serde(default)]
     pub(super) endpoints: Vec<Endpoint>,
+    /// A file with more endpoints, which is read again when it changes. Default: none.
+    #[serde(default)]
+    pub(super) file: Option<EndpointFile>,
     /// What holds for each endpoint that does not say otherwise, wherever it was found.
     #[serde(default)]
     pub(super) defaults: Defaults,
+}
+
+/// A file of endpoints: `endpoints: [...]`, each entry as in the config, or as in llm-d's endpoint files with `name`,
+/// `namespace`, `address`, `port` and `labels`. An entry that is wrong is reported and leaves the others, and what was
+/// known of an entry of its name, as they are.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct EndpointFile {
+    /// The file, YAML or JSON, up to 8 MiB.
+    pub(super) path: String,
 }
 
 /// One addressable model-server replica.
@@ -153,6 +167,10 @@ pub(crate) struct Endpoint {
     /// How the model server is scraped. Default: as `defaults.scrape` says.
     #[serde(default)]
     pub(super) scrape: Fetch,
+    /// Attributes that the config knows better than the scrape, for instance `{CacheBlockSize: 528}`; where the scrape
+    /// says something else, `/targets` shows both. Default: `defaults.attributes`.
+    #[serde(default)]
+    pub(super) attributes: BTreeMap<String, Fixed>,
     /// Which GPUs it runs on. Default: as `defaults.gpus` says.
     #[serde(default)]
     pub(super) gpus: Option<Gpus>,
@@ -183,9 +201,72 @@ pub(super) struct Defaults {
     /// How the model servers are scraped. Default: as `scrape` says.
     #[serde(default)]
     pub(super) scrape: Fetch,
+    /// More attributes from the model servers' metrics, and other ones for those that the engine's table gives.
+    /// Default: none.
+    #[serde(default)]
+    pub(super) custom: Vec<Custom>,
+    /// Attributes that the config knows better than the scrapes, for instance `{CacheBlockSize: 528}`. Default: none.
+    #[serde(default)]
+    pub(super) attributes: BTreeMap<String, Fixed>,
+    /// Ask the model servers which models they serve, and how long a context they take. Default: not asked; the names
+    /// are those in the metrics, and `MaxModelLen` is missing.
+    #[serde(default)]
+    pub(super) models: Option<Models>,
     /// Where their GPUs are. Default: unknown, and no GPU attribute.
     #[serde(default)]
     pub(super) gpus: Option<DefaultGpus>,
+}
+
+/// Where model servers list their models.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Models {
+    /// The path, at the endpoint's own address. Default: `/v1/models`.
+    #[serde(default)]
+    pub(super) path: Option<String>,
+    /// `http` or `https`. Default: `http`.
+    #[serde(default)]
+    pub(super) scheme: Option<String>,
+    /// How it is asked for. Default: as `defaults.scrape` says, every 30s.
+    #[serde(default)]
+    pub(super) scrape: Fetch,
+}
+
+/// An attribute that is read from a metric of the config's own choice.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Custom {
+    /// The attribute: one of docs/attributes.md, an alias of one, or any other name.
+    pub(super) attribute: String,
+    /// The metric.
+    pub(super) metric: String,
+    /// Labels that the metric's series must have. Default: none.
+    #[serde(default, rename = "match")]
+    pub(super) matching: BTreeMap<String, String>,
+    /// How several series become one value: `sum`, `mean`, `max`, `min`, or `latest` by the samples' own times. Default:
+    /// the attribute's rule in docs/attributes.md; required for any other name.
+    #[serde(default)]
+    pub(super) aggregate: Option<String>,
+    /// Factor to the attribute's unit, for instance 0.01 from percent to a fraction. Default: 1.
+    #[serde(default = "one")]
+    pub(super) scale: f64,
+    /// `true`: the metric is a counter, and the value is what it gains in a second. Default: `false`; a metric that is
+    /// declared a counter is then refused.
+    #[serde(default)]
+    pub(super) rate: bool,
+}
+
+/// A value that the config knows.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(super) enum Fixed {
+    /// A number in the attribute's unit.
+    Number(f64),
+    /// Names, of an attribute that is a set of them.
+    Names(Vec<String>),
 }
 
 /// Where metrics are on a host.
@@ -278,6 +359,10 @@ pub(super) enum Host {
     All(bool),
     /// Those of this host.
     Named(String),
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 fn default_feed() -> Listener {

@@ -29,31 +29,52 @@ pub(crate) fn parse<R: DeserializeOwned, C>(
     compile: impl FnOnce(R, ConfigErrors) -> Result<C, ConfigErrors>,
 ) -> Result<C, ConfigErrors> {
     let mut errors = ConfigErrors::default();
-    match read(text, &mut errors) {
+    match tree(text, &mut errors).and_then(|tree| read_tree("", tree, &mut errors)) {
         Some(raw) => compile(raw, errors),
         None => Err(errors),
     }
 }
 
-/// Reads YAML or JSON, as far as it fits. `None` when there is nothing left to compile.
-fn read<T: DeserializeOwned>(text: &str, errors: &mut ConfigErrors) -> Option<T> {
+/// Reads YAML or JSON that must be a mapping; an empty text is an empty one.
+///
+/// # Errors
+/// When it is neither.
+pub(crate) fn parse_tree(text: &str) -> Result<Value, ConfigErrors> {
+    let mut errors = ConfigErrors::default();
+    tree(text, &mut errors).ok_or(errors)
+}
+
+fn tree(text: &str, errors: &mut ConfigErrors) -> Option<Value> {
     let options = serde_saphyr::options! { strict_booleans: true };
-    let tree: Value = match serde_saphyr::from_str_with_options(text, options) {
-        Ok(Value::Null) => Value::Object(serde_json::Map::new()),
-        Ok(tree @ Value::Object(_)) => tree,
+    match serde_saphyr::from_str_with_options(text, options) {
+        Ok(Value::Null) => Some(Value::Object(serde_json::Map::new())),
+        Ok(tree @ Value::Object(_)) => Some(tree),
         Ok(other) => {
             errors.push("config", other, "must be a mapping of keys to values");
-            return None;
+            None
         }
         Err(error) => {
             errors.push("config", "", format!("is neither YAML nor JSON: {error}"));
-            return None;
+            None
         }
-    };
+    }
+}
+
+/// Reads what stands at `path`, as far as it fits. `None` when there is nothing left to compile.
+pub(super) fn read_tree<T: DeserializeOwned>(
+    path: &str,
+    tree: Value,
+    errors: &mut ConfigErrors,
+) -> Option<T> {
     let (raw, faults) = read_what_can_be(tree);
     for fault in faults {
-        let path = if fault.path.is_empty() { "config" } else { &fault.path };
-        errors.push(path, &fault.value, &fault.reason);
+        let path = match (path, fault.path.as_str()) {
+            ("", "") => "config".to_owned(),
+            (path, "") => path.to_owned(),
+            ("", inner) => inner.to_owned(),
+            (path, inner) => format!("{path}.{inner}"),
+        };
+        errors.push(&path, &fault.value, &fault.reason);
     }
     raw
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::{Config, parse};
 use crate::{
-    discovery::{GpuReading, Member, Source, SourceSpec, TargetKey},
+    discovery::{GpuReading, Member, Source, TargetKey},
     join::GpuSelector,
     scrape::{Plan, plans},
 };
@@ -11,11 +11,7 @@ use crate::{
 fn members(config: &Config) -> Vec<(usize, &Member)> {
     let pools = config.pools.iter().enumerate();
     let listed = pools.flat_map(|(index, pool)| pool.sources.iter().map(move |source| (index, source)));
-    listed
-        .flat_map(|(index, source)| match source {
-            SourceSpec::Static(members) => members.iter().map(move |member| (index, member)),
-        })
-        .collect()
+    listed.flat_map(|(index, source)| source.known().iter().map(move |member| (index, member))).collect()
 }
 
 fn targets(config: &Config) -> Vec<(TargetKey, Plan)> {
@@ -203,7 +199,7 @@ fn an_error_reads_as_path_value_and_reason() {
         parse("pools: [{name: p, color: red}, {name: q, endpoints: [{engine: x, address: '1.1.1.1:1'}]}]");
     assert_eq!(
         errors.expect_err("unknown").to_string(),
-        "pools[0].color: \"red\": unknown field `color`, expected one of `name`, `endpoints`, `defaults`\n\
+        "pools[0].color: \"red\": unknown field `color`, expected one of `name`, `endpoints`, `file`, `defaults`\n\
          pools[1].endpoints[0].engine: \"x\": is no engine known here; known: auto, vllm, sglang, trtllm, \
          triton-trtllm, triton, tgi, llamacpp, lmdeploy, ray-vllm"
     );
@@ -216,4 +212,70 @@ fn an_interval_longer_than_values_are_believed_is_pointed_out() {
     assert!(interval.starts_with("scrape.interval: 15s: readers believe such a value for 5s"), "{interval}");
     assert!(exporter.starts_with("scrape.exporterInterval: 60s: "), "{exporter}");
     assert_eq!(good("pools: [{name: p}]").warnings, [""; 0]);
+}
+
+#[test]
+fn attributes_of_the_configs_own_are_checked() {
+    let with = |defaults: &str| {
+        format!("pools: [{{name: p, endpoints: [{{address: '1.1.1.1:1'}}], defaults: {defaults}}}]")
+    };
+    let cases = [
+        (
+            "{custom: [{attribute: '', metric: m, aggregate: sum}]}",
+            "custom[0].attribute",
+            "name the attribute",
+        ),
+        ("{custom: [{attribute: A, metric: 'm{a=b}', aggregate: sum}]}", "custom[0].metric", "go into match"),
+        ("{custom: [{attribute: A, metric: m}]}", "custom[0].aggregate", "say how several series"),
+        (
+            "{custom: [{attribute: A, metric: m, aggregate: first}]}",
+            "custom[0].aggregate",
+            "must be sum, mean",
+        ),
+        (
+            "{custom: [{attribute: A, metric: m, aggregate: sum, scale: 0}]}",
+            "custom[0].scale",
+            "other than 0",
+        ),
+        (
+            "{custom: [{attribute: ServedModels, metric: m, aggregate: max}]}",
+            "custom[0].attribute",
+            "set of names",
+        ),
+        ("{attributes: {KVCacheUsagePercent: 55}}", "attributes.KVCacheUsagePercent", "can have"),
+        ("{attributes: {ServedModels: 5}}", "attributes.ServedModels", "a list of names"),
+        ("{engine: tvllm}", "engine", "known: auto, vllm"),
+        ("{metrics: {scheme: ftp}}", "metrics.scheme", "http or https"),
+        ("{metrics: {path: m}}", "metrics.path", "start with a slash"),
+        ("{gpus: {by: card}}", "gpus.by", "must be pod or host"),
+        ("{gpus: {refresh: 1ms}}", "gpus.refresh", "must be from 10ms"),
+        ("{scrape: {tls: {certFile: c}}}", "scrape.tls", "both certFile and keyFile"),
+    ];
+    for (defaults, path, reason) in cases {
+        let found = errors(&with(defaults));
+        let [(at, why)] = found.as_slice() else { panic!("{defaults}: {found:?}") };
+        assert!(
+            *at == format!("pools[0].defaults.{path}") && why.contains(reason),
+            "{defaults}: {at}: {why}"
+        );
+    }
+    let config = good(&with(
+        "{custom: [{attribute: custom.gpu_utilization_percent, metric: m}], attributes: {custom.queue_depth: 5}}",
+    ));
+    let members = members(&config);
+    let readings = members.iter().flat_map(|(_, member)| &member.readings);
+    let engines: Vec<_> = readings
+        .filter_map(|reading| match &reading.source {
+            Source::Engine(engine) => Some(engine),
+            _ => None,
+        })
+        .collect();
+    let [engine] = engines.as_slice() else { panic!("{engines:?}") };
+    let custom = engine.custom.first().expect("one");
+    assert_eq!(
+        (&*custom.attribute, custom.scale),
+        ("GPUUtilization", 0.01),
+        "percent to the stored fraction"
+    );
+    assert!(engine.fixed.contains_key("WaitingQueueSize"));
 }

@@ -35,7 +35,6 @@ impl Outlet {
         self.say(Listing { members: Some(members), problems });
     }
 
-    #[expect(dead_code, reason = "no source yet that can fail")]
     /// Says that the source cannot be read, and why; the endpoints stay as they are.
     pub(crate) fn fail(&self, problem: String) {
         let members = self.listing.borrow().members.clone();

@@ -63,6 +63,8 @@ pub(crate) struct Pace {
 pub(crate) enum Source {
     /// The scrape is the endpoint's own model server.
     Engine(EngineReading),
+    /// The answer lists the models that the endpoint serves.
+    Models,
     /// The scrape lists GPUs; those selected are the endpoint's.
     Gpus(GpuReading),
 }

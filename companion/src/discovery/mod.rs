@@ -5,11 +5,13 @@
 //! and keeps the feed and the scrapes in step.
 
 mod coordinator;
+mod file;
 mod listing;
 mod member;
 mod place;
 
 pub(crate) use coordinator::{Coordinator, PoolSources, Sources};
+pub(crate) use file::FileSpec;
 pub(crate) use listing::{Listing, Outlet};
 pub(crate) use member::{Access, GpuReading, Member, Pace, Reading, Source, TargetKey};
 pub(crate) use place::{At, Fetch, GpuJoin, GpuTemplate, Place, Template};
@@ -19,6 +21,8 @@ pub(crate) use place::{At, Fetch, GpuJoin, GpuTemplate, Place, Template};
 pub(crate) enum SourceSpec {
     /// The config file itself.
     Static(Vec<Member>),
+    /// A file that is read again when it changes.
+    File(FileSpec),
 }
 
 impl SourceSpec {
@@ -26,6 +30,15 @@ impl SourceSpec {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Static(_) => "config".to_owned(),
+            Self::File(file) => format!("file {}", file.path.display()),
+        }
+    }
+
+    /// The endpoints that are known without asking anybody.
+    pub(crate) fn known(&self) -> &[Member] {
+        match self {
+            Self::Static(members) => members,
+            Self::File(_) => &[],
         }
     }
 
@@ -33,6 +46,7 @@ impl SourceSpec {
     pub(crate) async fn run(self, outlet: Outlet) {
         match self {
             Self::Static(members) => outlet.list(members, Vec::new()),
+            Self::File(file) => file.run(outlet).await,
         }
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Template {
     pub(crate) engine_by_label: bool,
     /// Where the model server's metrics are.
     pub(crate) metrics: Fetch,
+    /// Where the model server lists its models, if it is asked.
+    pub(crate) models: Option<Fetch>,
     /// Where the GPUs are, if they are known at all.
     pub(crate) gpus: Option<GpuTemplate>,
 }
@@ -101,9 +103,10 @@ impl Template {
         let host = host_of(&place.address);
         let own_port = place.address.as_str().parse().map_or(80, |address: SocketAddr| address.port());
         let engine = self.metrics.reading(&host, own_port, Source::Engine(engine));
+        let models = self.models.as_ref().and_then(|models| models.reading(&host, own_port, Source::Models));
         let gpus = self.gpus.as_ref().and_then(|gpus| gpus.reading(&place, &host));
         let Place { address, name, labels, .. } = place;
-        let readings = engine.into_iter().chain(gpus).collect();
+        let readings = engine.into_iter().chain(models).chain(gpus).collect();
         Member { endpoint: Endpoint { address, name, labels }, readings }
     }
 }

@@ -1,6 +1,6 @@
 //! Attributes that the config reads from metrics of its own choice.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc};
 
 use headroom_datalayer::Combine;
 use headroom_exposition::{Kind, Sample};
@@ -20,6 +20,8 @@ pub(crate) struct Custom {
     pub(crate) aggregate: Combine,
     /// Factor to the attribute's unit.
     pub(crate) scale: f64,
+    /// The numbers that the attribute can have.
+    pub(crate) possible: RangeInclusive<f64>,
     /// Whether the metric is a counter, and what it gains in a second is the value.
     pub(crate) rate: bool,
 }
@@ -49,10 +51,16 @@ impl Custom {
             return None;
         }
         let cell = |sample: &Sample<'_>| match sample.value * self.scale {
-            value if value.is_finite() => Cell::Value(value, families.measured_at(sample)),
+            value if value.is_finite() && (self.rate || self.possible.contains(&value)) => {
+                Cell::Value(value, families.measured_at(sample))
+            }
             _ => Cell::Invalid,
         };
-        let value = combine_by(self.aggregate, series.iter().map(|sample| cell(sample)))?;
+        let cells: Vec<Cell> = series.iter().map(|sample| cell(sample)).collect();
+        if cells.contains(&Cell::Invalid) {
+            notes.push(format!("{metric} has a value that {attribute} cannot have, and it is not used"));
+        }
+        let value = combine_by(self.aggregate, cells)?;
         if self.rate {
             let total = value.value.as_number()?;
             return memory.rate(&self.attribute, total, value.measured_at);

@@ -6,19 +6,16 @@ use std::{
     sync::Arc,
 };
 
-use headroom_datalayer::{Sample, Timestamp, Value};
+use headroom_datalayer::{Sample, Timestamp, Value, well_known};
 use headroom_exposition::{Kind, Label};
 
 use super::{
-    Cell, Custom, EngineTable, Facts, Range, combine,
+    Cell, Custom, EngineTable, Facts, MAX_NAMES, Range, combine,
     detect::detect,
     families::Families,
     memory::EngineMemory,
     table::{From, Row, Series},
 };
-
-/// More names than one server serves; bounds what a broken scrape can put into the feed.
-const MAX_NAMES: usize = 64;
 
 /// What some engines print in the place of a name that they do not know.
 const NO_NAMES: [&str; 2] = ["", "undefined"];
@@ -33,6 +30,8 @@ pub(crate) struct EngineReading {
     pub(crate) table: Option<&'static EngineTable>,
     /// What the config reads beside the engine's table, and in place of it.
     pub(crate) custom: Arc<[Custom]>,
+    /// Whether the names of the models are asked for elsewhere, and those in the scrape are not used.
+    pub(crate) names_elsewhere: bool,
     /// Values that the config knows better than the scrape.
     pub(crate) fixed: Arc<BTreeMap<String, Value>>,
 }
@@ -80,6 +79,9 @@ pub(crate) fn extract_engine(
         reader.row(row);
     }
     let Reader { mut extraction, .. } = reader;
+    if reading.names_elsewhere {
+        extraction.facts.remove(well_known::SERVED_MODELS);
+    }
     extraction.notes.extend(memory.frozen.check(&mut extraction.facts, families.sent_at));
     for custom in reading.custom.iter() {
         if let Some(sample) = custom.read(families, memory, &mut extraction.notes) {

@@ -9,6 +9,7 @@ mod families;
 mod frozen;
 mod hit_rate;
 mod memory;
+mod models;
 mod rate;
 mod table;
 
@@ -23,7 +24,11 @@ pub(crate) use engines::{ENGINES, engine};
 pub(crate) use families::Families;
 use hit_rate::HitRate;
 pub(crate) use memory::EngineMemory;
+pub(crate) use models::extract_models;
 pub(crate) use table::{EngineTable, Range};
+
+/// More names than one server serves; bounds what a broken scrape can put into the feed.
+const MAX_NAMES: usize = 64;
 
 /// Attributes of one endpoint, by name.
 pub(crate) type Facts = BTreeMap<Cow<'static, str>, Sample>;

@@ -1,11 +1,11 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use headroom_datalayer::{Sample, Timestamp, Value};
+use headroom_datalayer::{Combine, Sample, Timestamp, Value};
 use headroom_exposition::parse;
 
 use super::{
-    Cell, EngineMemory, EngineReading, Families, HitRate, Range, combine, engine, engine::Extraction,
-    extract_engine,
+    Cell, Custom, EngineMemory, EngineReading, Families, HitRate, Range, combine, engine, engine::Extraction,
+    extract_engine, extract_models, rate::Rate,
 };
 
 const SENT: Timestamp = Timestamp::from_millis(1_764_403_400_000);
@@ -264,4 +264,168 @@ fn ranges_refuse_what_cannot_be() {
     for (range, value, want) in cases {
         assert_eq!(range.check(value), want, "{range:?} {value}");
     }
+}
+
+#[test]
+fn a_rate_is_taken_over_a_second_or_more() {
+    let at = Timestamp::from_millis;
+    let mut rate = Rate::default();
+    let steps = [
+        (100.0, 0, None, "nothing to compare with"),
+        (150.0, 400, None, "not long enough"),
+        (300.0, 1_000, Some((200.0, 1_000)), "the window is full"),
+        (400.0, 1_500, Some((200.0, 1_000)), "the last rate with its own time"),
+        (200.0, 3_000, None, "started anew"),
+        (200.0, 4_000, Some((0.0, 4_000)), "nothing came"),
+        (400.0, 3_500, None, "the clock was set back"),
+    ];
+    for (total, ms, want, what) in steps {
+        let want = want
+            .map(|(rate, ms)| Sample { value: Value::number(rate).expect("finite"), measured_at: at(ms) });
+        assert_eq!(rate.update(total, at(ms)), want, "{what}");
+    }
+}
+
+#[test]
+fn token_rates_are_sums_over_ranks() {
+    let text = |first: u32| {
+        format!(
+            "vllm:generation_tokens_total{{engine=\"0\"}} {first}\nvllm:generation_tokens_total{{engine=\"1\"}} 50\n"
+        )
+    };
+    let mut memory = EngineMemory::default();
+    let mut read = |text: &str, ms: u64| {
+        let parsed = parse(text);
+        let families = Families::new(&parsed, Timestamp::from_millis(ms));
+        let facts = extract_engine(&EngineReading::default(), &families, &mut memory).facts;
+        facts.get("GenerationTokenRate").map(show)
+    };
+    assert_eq!(read(&text(100), 1_000), None);
+    assert_eq!(read(&text(700), 3_000).as_deref(), Some("300"));
+}
+
+#[test]
+fn gauges_that_stand_still_under_load_are_not_measured_any_more() {
+    let mut memory = EngineMemory::default();
+    let mut read = |running: u32, tokens: u32, seconds: u64| {
+        let text = format!(
+            "vllm:num_requests_running {running}\nvllm:num_requests_waiting 0\nvllm:kv_cache_usage_perc 0.93\n\
+             vllm:generation_tokens_total {tokens}\n"
+        );
+        let parsed = parse(&text);
+        let families = Families::new(&parsed, Timestamp::from_millis(seconds * 1_000));
+        let extraction = extract_engine(&EngineReading::default(), &families, &mut memory);
+        let sample = extraction.facts.get("KVCacheUsagePercent").expect("a value");
+        (sample.measured_at.as_micros() / 1_000_000, extraction.notes)
+    };
+    for (running, tokens, seconds) in [(88, 100, 0), (88, 200, 1), (88, 200, 2), (88, 200, 31)] {
+        assert_eq!(read(running, tokens, seconds), (seconds, Vec::new()), "{seconds}: not still for long");
+    }
+    let (measured_at, notes) = read(88, 200, 60);
+    assert_eq!(measured_at, 2);
+    let [note] = notes.as_slice() else { panic!("{notes:?}") };
+    assert!(note.starts_with("running 88 and waiting 0, but nothing has moved for 58 s"), "{note}");
+    assert_eq!(read(88, 201, 61), (61, Vec::new()), "it works again");
+    for seconds in [62, 63, 200] {
+        assert_eq!(read(0, 201, seconds), (seconds, Vec::new()), "an idle engine may stand still");
+    }
+}
+
+#[test]
+fn two_engines_in_one_scrape_are_pointed_out() {
+    let text = "tgi_queue_size 1\nvllm:num_requests_waiting 3\nvllm:num_requests_running 2\n";
+    let extraction = extract(&EngineReading::default(), text);
+    assert_eq!(extraction.engine, Some("vllm"));
+    assert_eq!(
+        extraction.notes,
+        ["read as vllm, but there are metrics of tgi too; say which engine it is where that is wrong"]
+    );
+    let tgi = EngineReading { table: engine("text-generation-inference"), ..EngineReading::default() };
+    let extraction = extract(&tgi, text);
+    assert_eq!((extraction.engine, extraction.notes.len()), (Some("tgi"), 0));
+    assert_eq!(extraction.facts.get("WaitingQueueSize").map(show).as_deref(), Some("1"));
+}
+
+fn custom(attribute: &str, metric: &str) -> Custom {
+    Custom {
+        attribute: attribute.into(),
+        metric: metric.to_owned(),
+        matching: BTreeMap::new(),
+        aggregate: Combine::Sum,
+        scale: 1.0,
+        possible: f64::MIN..=f64::MAX,
+        rate: false,
+    }
+}
+
+#[test]
+fn custom_attributes_are_read_beside_and_in_place_of_the_tables() {
+    let text = "# TYPE acme:done counter\nacme:done 100\nacme:depth{lane=\"a\"} 4\nacme:depth{lane=\"b\"} 6\n\
+                acme:depth{lane=\"c\",old=\"1\"} 9\nacme:used_percent 55\nvllm:num_requests_waiting 1\n";
+    let reading = |custom: Vec<Custom>| EngineReading { custom: custom.into(), ..EngineReading::default() };
+    let get = |custom: Custom| {
+        let attribute = custom.attribute.to_string();
+        let extraction = extract(&reading(vec![custom]), text);
+        (extraction.facts.get(attribute.as_str()).map(show), extraction.notes)
+    };
+    let value = |text: &str| (Some(text.to_owned()), Vec::new());
+    assert_eq!(get(custom("Depth", "acme:depth")), value("19"));
+    assert_eq!(get(custom("WaitingQueueSize", "acme:depth")), value("19"), "in place of vLLM's");
+    let matching = [("old".to_owned(), "1".to_owned())].into();
+    assert_eq!(get(Custom { matching, ..custom("Depth", "acme:depth") }), value("9"));
+    assert_eq!(get(Custom { aggregate: Combine::Max, ..custom("Depth", "acme:depth") }), value("9"));
+    let fraction =
+        Custom { scale: 0.01, possible: 0.0..=1.0, ..custom("KVCacheUsagePercent", "acme:used_percent") };
+    assert_eq!(get(fraction.clone()).0.as_deref(), Some("0.55"));
+    let (missing, notes) = get(Custom { scale: 1.0, ..fraction });
+    assert_eq!(missing, None);
+    assert_eq!(
+        notes,
+        ["acme:used_percent has a value that KVCacheUsagePercent cannot have, and it is not used"]
+    );
+    let (missing, notes) = get(custom("Done", "acme:done"));
+    assert_eq!(missing, None);
+    assert!(notes.iter().any(|note| note.starts_with("acme:done is declared a counter")), "{notes:?}");
+    assert_eq!(get(custom("Depth", "acme:nothing")), (None, Vec::new()));
+
+    let rate = reading(vec![Custom { rate: true, ..custom("DoneRate", "acme:done") }]);
+    let mut memory = EngineMemory::default();
+    let mut done = |total: &str, ms| {
+        let text = text.replace("acme:done 100", &format!("acme:done {total}"));
+        let parsed = parse(&text);
+        let families = Families::new(&parsed, Timestamp::from_millis(ms));
+        extract_engine(&rate, &families, &mut memory).facts.get("DoneRate").map(show)
+    };
+    assert_eq!(done("100", 1_000), None);
+    assert_eq!(done("130", 3_000).as_deref(), Some("15"));
+}
+
+#[test]
+fn what_the_config_knows_wins_and_the_difference_is_shown() {
+    let fixed = |number: f64| EngineReading {
+        fixed: Arc::new([("CacheBlockSize".to_owned(), Value::number(number).expect("finite"))].into()),
+        ..EngineReading::default()
+    };
+    let text = "vllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"9\"} 1\n";
+    let extraction = extract(&fixed(528.0), text);
+    assert_eq!(extraction.facts.get("CacheBlockSize").map(show).as_deref(), Some("528"));
+    assert_eq!(extraction.notes, ["CacheBlockSize is 528 by the config, and 16 in the scrape"]);
+    assert_eq!(extract(&fixed(16.0), text).notes, [""; 0]);
+    assert!(extract(&fixed(16.0), "acme:depth 1\n").facts.is_empty(), "nothing is known of a stranger");
+}
+
+#[test]
+fn a_list_of_models_gives_names_and_the_shortest_context() {
+    let list = r#"{"object": "list", "data": [
+        {"id": "qwen", "max_model_len": 32768, "parent": null},
+        {"id": "qwen-long", "max_model_len": 131072},
+        {"id": "sql", "parent": "qwen", "max_model_len": 8}
+    ]}"#;
+    let facts = extract_models(list, SENT).expect("a list");
+    let shown: Vec<_> =
+        facts.iter().map(|(attribute, sample)| format!("{attribute}={}", show(sample))).collect();
+    assert_eq!(shown, ["MaxModelLen=32768", "ServedModels=qwen|qwen-long|sql"]);
+    assert_eq!(extract_models(r#"{"data": [{"id": "m"}]}"#, SENT).expect("a list").len(), 1);
+    assert!(extract_models(r#"{"data": []}"#, SENT).expect("a list").is_empty());
+    assert!(extract_models("<html>", SENT).is_err());
 }

@@ -34,6 +34,9 @@ pub(crate) enum ScrapeError {
     /// An answer without a single sample in it: how many lines cannot be read, and the first of them.
     #[error("the answer holds no metrics{}", describe(*unreadable, first.as_ref()))]
     NoSamples { unreadable: usize, first: Option<LineError> },
+    /// An answer that is no list of models.
+    #[error("the answer is no list of models: {0}")]
+    NoModels(String),
 }
 
 impl ScrapeError {
@@ -46,6 +49,7 @@ impl ScrapeError {
             Self::TooLarge(_) => "too_large",
             Self::Transport(_) => "transport",
             Self::NoSamples { .. } => "no_samples",
+            Self::NoModels(_) => "no_models",
         }
     }
 

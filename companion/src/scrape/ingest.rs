@@ -8,7 +8,7 @@ use headroom_exposition::parse;
 use super::{fetch::ScrapeError, plan::Consumer};
 use crate::{
     discovery::Source,
-    extract::{EngineMemory, Facts, Families, extract_engine},
+    extract::{EngineMemory, Facts, Families, extract_engine, extract_models},
     join::{Inventory, Refresh, Unmatched},
     publish::Change,
 };
@@ -75,6 +75,9 @@ impl Ingest {
     /// # Errors
     /// When the text has no samples at all. It is then no scrape, and nothing changes.
     pub(super) fn read(&mut self, text: &str, sent_at: Timestamp) -> Result<Ingested, ScrapeError> {
+        if self.consumers.iter().any(|state| matches!(state.consumer.source, Source::Models)) {
+            return self.read_models(text, sent_at);
+        }
         let parsed = parse(text);
         if parsed.samples.is_empty() {
             return Err(ScrapeError::NoSamples {
@@ -112,7 +115,7 @@ impl Ingest {
                     }
                     (extraction.facts, extraction.complete)
                 }
-                (Source::Gpus(_), None) => continue,
+                (Source::Gpus(_), None) | (Source::Models, _) => continue,
             };
             let changes = state.changes(facts, complete);
             if !changes.is_empty() {
@@ -131,12 +134,25 @@ impl Ingest {
         Ok(ingested)
     }
 
+    fn read_models(&mut self, text: &str, sent_at: Timestamp) -> Result<Ingested, ScrapeError> {
+        let facts = extract_models(text, sent_at).map_err(ScrapeError::NoModels)?;
+        let mut ingested = Ingested { kind: Some("models"), ..Ingested::default() };
+        if facts.is_empty() {
+            ingested.nothing_known = Some("no model in this list");
+        }
+        for state in &mut self.consumers {
+            let changes = state.changes(facts.clone(), true);
+            ingested.changes.push((state.consumer.pool, changes));
+        }
+        Ok(ingested)
+    }
+
     /// How often the exporter measures, if the target is one.
     fn refresh_period(&self) -> Option<Duration> {
         let sources = self.consumers.iter().map(|state| &state.consumer.source);
         let periods = sources.filter_map(|source| match source {
             Source::Gpus(reading) => Some(reading.refresh),
-            Source::Engine(_) => None,
+            Source::Engine(_) | Source::Models => None,
         });
         periods.max()
     }

@@ -56,20 +56,18 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Named>, Answer> {
 
 fn named(text: &str) -> Result<Vec<Named>, String> {
     let config = config::parse(text).map_err(|errors| errors.to_string())?;
-    let sources = config.pools.into_iter().flat_map(|pool| pool.sources);
-    let members = sources.flat_map(|source| match source {
-        SourceSpec::Static(members) => members,
-    });
-    Ok(members.map(Named::from).collect())
+    let sources = config.pools.iter().flat_map(|pool| &pool.sources);
+    Ok(sources.flat_map(SourceSpec::known).map(Named::from).collect())
 }
 
-impl From<Member> for Named {
-    fn from(member: Member) -> Self {
-        let mut named = Self { name: member.endpoint.name, engine: None, gpus: None };
-        for reading in member.readings {
-            match reading.source {
-                Source::Engine(engine) => named.engine = Some(engine),
-                Source::Gpus(gpus) => named.gpus = Some(gpus.selector),
+impl From<&Member> for Named {
+    fn from(member: &Member) -> Self {
+        let mut named = Self { name: member.endpoint.name.clone(), engine: None, gpus: None };
+        for reading in &member.readings {
+            match &reading.source {
+                Source::Engine(engine) => named.engine = Some(engine.clone()),
+                Source::Models => {}
+                Source::Gpus(gpus) => named.gpus = Some(gpus.selector.clone()),
             }
         }
         named

@@ -64,6 +64,27 @@ pub async fn run() -> ExitCode {
     }
 }
 
+#[cfg(feature = "schema")]
+pub use extract::describe::ReferenceRow;
+
+/// Every engine that can be read, with the other names that configs and labels may use for it.
+#[cfg(feature = "schema")]
+pub fn engines() -> Vec<(&'static str, &'static [&'static str])> {
+    extract::describe::engines()
+}
+
+/// Every way from an engine's metric to an attribute, in the order in which they are tried.
+#[cfg(feature = "schema")]
+pub fn engine_rows() -> Vec<ReferenceRow> {
+    extract::describe::engine_rows()
+}
+
+/// Every way from a GPU exporter's metric to an attribute, in the order in which they are tried.
+#[cfg(feature = "schema")]
+pub fn exporter_rows() -> Vec<ReferenceRow> {
+    join::exporter_rows()
+}
+
 /// JSON Schema of the config of `headroom serve`.
 #[cfg(feature = "schema")]
 pub fn serve_config_schema() -> serde_json::Value {

@@ -5,6 +5,7 @@
 mod bodies;
 mod companion_loss;
 mod config_change;
+mod discovery;
 mod exceptions;
 mod health;
 mod inflight;

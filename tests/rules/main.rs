@@ -5,6 +5,7 @@
 mod bench;
 mod dependencies;
 mod determinism;
+mod field_reports;
 mod growth;
 mod sources;
 mod yaml;

@@ -1,6 +1,6 @@
 //! The companion's own metrics.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::atomic::AtomicU64, time::Duration};
 
 use headroom_datalayer::{Sample, Span, Timestamp, attribute_info, read, well_known};
 use prometheus_client::{
@@ -15,6 +15,12 @@ use crate::{discovery::Sources, join::Unmatched, publish::Hub, scrape::Targets};
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct PoolLabels {
     pool: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct MeanLabels {
+    pool: String,
+    attribute: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -42,6 +48,7 @@ pub(crate) struct Metrics {
     unmatched_gpus: Family<UnmatchedLabels, Gauge>,
     pool_endpoints: Family<PoolLabels, Gauge>,
     pool_fresh: Family<PoolLabels, Gauge>,
+    pool_means: Family<MeanLabels, Gauge<f64, AtomicU64>>,
     source_endpoints: Family<SourceLabels, Gauge>,
     source_problems: Family<SourceLabels, Gauge>,
 }
@@ -58,6 +65,7 @@ impl Metrics {
             unmatched_gpus: Family::default(),
             pool_endpoints: Family::default(),
             pool_fresh: Family::default(),
+            pool_means: Family::default(),
             source_endpoints: Family::default(),
             source_problems: Family::default(),
         };
@@ -102,6 +110,11 @@ impl Metrics {
             "pool_fresh_endpoints",
             "Endpoints of a pool with at least one engine value that is young enough to use",
             self.pool_fresh.clone(),
+        );
+        registry.register(
+            "pool_attribute_mean",
+            "Mean of an attribute over the endpoints of a pool whose value is young enough to use; absent where none is",
+            self.pool_means.clone(),
         );
         registry.register(
             "discovery_endpoints",
@@ -149,15 +162,29 @@ impl Metrics {
                 self.unmatched_gpus.get_or_create(&labels).set(i64::try_from(count).unwrap_or(i64::MAX));
             }
         });
+        self.pool_means.clear();
         hub.for_each_pool(|pool, state| {
             let labels = PoolLabels { pool: pool.to_owned() };
             let (mut all, mut fresh) = (0, 0);
+            let mut sums = [(0.0, 0_u32); LOAD.len()];
             for (_, samples) in state.iter() {
                 all += 1;
-                fresh += i64::from(is_fresh(samples, now));
+                let mut is_fresh = false;
+                for (attribute, (sum, count)) in LOAD.iter().zip(&mut sums) {
+                    if let Some(number) = fresh_number(samples, attribute, now) {
+                        *sum += number;
+                        *count += 1;
+                        is_fresh = true;
+                    }
+                }
+                fresh += i64::from(is_fresh);
             }
             self.pool_endpoints.get_or_create(&labels).set(all);
             self.pool_fresh.get_or_create(&labels).set(fresh);
+            for (attribute, (sum, count)) in LOAD.into_iter().zip(sums).filter(|(_, (_, count))| *count > 0) {
+                let labels = MeanLabels { pool: pool.to_owned(), attribute };
+                self.pool_means.get_or_create(&labels).set(sum / f64::from(count));
+            }
         });
         self.source_endpoints.clear();
         for state in sources.states() {
@@ -178,11 +205,9 @@ impl Metrics {
 const LOAD: [&str; 3] =
     [well_known::WAITING_QUEUE_SIZE, well_known::RUNNING_REQUESTS_SIZE, well_known::KV_CACHE_USAGE];
 
-fn is_fresh(samples: &BTreeMap<String, Sample>, now: Timestamp) -> bool {
-    LOAD.iter().any(|attribute| {
-        let max_age = attribute_info(attribute).map_or(Span::ZERO, |info| info.max_age);
-        read(samples.get(*attribute), now, max_age).number().is_some()
-    })
+fn fresh_number(samples: &BTreeMap<String, Sample>, attribute: &str, now: Timestamp) -> Option<f64> {
+    let max_age = attribute_info(attribute).map_or(Span::ZERO, |info| info.max_age);
+    read(samples.get(attribute), now, max_age).number()
 }
 
 fn seconds(micros: u64) -> f64 {

@@ -2,6 +2,8 @@
 
 mod combine;
 mod custom;
+#[cfg(feature = "schema")]
+pub(crate) mod describe;
 mod detect;
 mod engine;
 mod engines;

@@ -38,6 +38,21 @@ impl Row {
     }
 }
 
+#[cfg(feature = "schema")]
+impl Row {
+    /// The row in words.
+    pub(super) fn describe(&self, exporter: &str) -> crate::ReferenceRow {
+        let unit = if self.scale == MIB { ", in MiB" } else { "" };
+        let slices = if self.on_slices { "" } else { "; means nothing on a card that is cut into slices" };
+        crate::ReferenceRow {
+            source: exporter.to_owned(),
+            attribute: self.attribute,
+            metric: format!("`{}`", self.metric),
+            how: format!("{}{unit}{slices}", self.range.words()),
+        }
+    }
+}
+
 /// Bytes in the MiB that exporters report framebuffer in.
 pub(super) const MIB: f64 = 1_048_576.0;
 

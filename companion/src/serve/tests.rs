@@ -24,6 +24,12 @@ impl Known {
                 }
             }
             Message::Delta(delta) => {
+                for address in delta.removed {
+                    self.0.remove(&address);
+                }
+                for endpoint in delta.upserted {
+                    self.0.entry(endpoint.address).or_default();
+                }
                 for changed in delta.samples {
                     self.samples(&changed.address, changed.samples);
                     for attribute in changed.cleared {
@@ -245,6 +251,75 @@ async fn an_unknown_engine_is_named_as_such_and_has_no_values() {
     let (_, metrics) = get(&running, "/metrics").await;
     assert!(metrics.contains("headroom_pool_fresh_endpoints{pool=\"chat\"} 0"), "{metrics}");
     assert!(!metrics.contains("staleness_seconds{"), "{metrics}");
+}
+
+#[tokio::test]
+async fn when_every_scrape_is_refused_the_pages_say_so_and_there_is_no_mean() {
+    let mut engines = Vec::new();
+    for _ in 0..10 {
+        engines.push(FakeTarget::text(vllm(4)).await);
+    }
+    let list = engines.iter().enumerate();
+    let endpoints: String =
+        list.map(|(index, engine)| endpoint(&format!("10.0.1.{}:8000", index + 1), engine, "")).collect();
+    let running = start(&endpoints).await;
+    let metric = async |wanted: String| {
+        let (_, metrics) = get(&running, "/metrics").await;
+        metrics.lines().any(|line| line == wanted.as_str()).then_some(())
+    };
+    let fresh = "headroom_pool_fresh_endpoints{pool=\"chat\"}";
+    let mean = "headroom_pool_attribute_mean{pool=\"chat\",attribute=\"WaitingQueueSize\"}";
+    eventually("all are fresh", || metric(format!("{fresh} 10"))).await;
+    eventually("their mean", || metric(format!("{mean} 4.0"))).await;
+
+    engines.iter().for_each(|engine| engine.answers(Answer::Status(401)));
+    eventually("none is fresh", || metric(format!("{fresh} 0"))).await;
+    let (_, metrics) = get(&running, "/metrics").await;
+    assert!(!metrics.contains("headroom_pool_attribute_mean{"), "a mean over nobody: {metrics}");
+    assert!(metrics.contains("headroom_pool_endpoints{pool=\"chat\"} 10"), "{metrics}");
+    for engine in &engines {
+        let state = target(&running, &engine.url()).await;
+        assert_eq!(state.get("lastError").and_then(Value::as_str), Some("answered 401 Unauthorized"));
+        assert_eq!(state.get("state").and_then(Value::as_str), Some("bad"));
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_leaves_the_file_is_gone_with_its_target_and_comes_back_as_a_new_one() {
+    let (a, b) = (FakeTarget::text(vllm(3)).await, FakeTarget::text(vllm(5)).await);
+    let file = std::env::temp_dir().join(format!("headroom-{}-serve.yaml", std::process::id()));
+    let write = |endpoints: &str| {
+        let fresh = file.with_extension("new");
+        std::fs::write(&fresh, format!("endpoints:\n{endpoints}")).expect("written");
+        std::fs::rename(&fresh, &file).expect("renamed");
+    };
+    let entry = |address: &str, engine: &FakeTarget| endpoint(address, engine, "");
+    write(&(entry(A, &a) + &entry(B, &b)));
+    let text = format!(
+        "feed: {{listen: '127.0.0.1:0'}}\nadmin: {{listen: '127.0.0.1:0'}}\nscrape: {{interval: 20ms}}\n\
+         pools: [{{name: chat, file: {{path: '{}'}}}}]",
+        file.display()
+    );
+    let running = Running::start(config::parse(&text).expect("a good config")).await.expect("starts");
+    let mut reader = Reader::open(running.feed, vec![subscribe_to(&["chat"])]).await;
+    let mut known = Known::default();
+    let waiting = |known: &Known, address: &str| known.get(address, "WaitingQueueSize");
+    known.until(&mut reader, |known| waiting(known, A) == Some(3.0) && waiting(known, B) == Some(5.0)).await;
+
+    write(&entry(A, &a));
+    known.until(&mut reader, |known| !known.0.contains_key(B)).await;
+    let (_, page) = get(&running, "/targets").await;
+    assert!(!page.contains(&b.url()) && page.contains(&a.url()), "{page}");
+    let (_, metrics) = get(&running, "/metrics").await;
+    assert!(!metrics.contains(&b.url()), "{metrics}");
+
+    b.answers(Answer::Text(vllm(7)));
+    write("  - {address: nowhere}\n");
+    let told = async || get(&running, "/targets").await.1.contains("is not an address").then_some(());
+    eventually("the bad entry is reported", told).await;
+    write(&(entry(A, &a) + &entry(B, &b)));
+    known.until(&mut reader, |known| waiting(known, B) == Some(7.0)).await;
+    std::fs::remove_file(&file).expect("removed");
 }
 
 #[tokio::test]

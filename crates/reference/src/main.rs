@@ -11,6 +11,7 @@ mod explain;
 mod markdown;
 mod metrics;
 mod plugin_schema;
+mod sources;
 
 fn main() -> anyhow::Result<()> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
@@ -22,6 +23,7 @@ fn main() -> anyhow::Result<()> {
         ("configuration.md", configuration::page()),
         ("explain.md", explain::page()),
         ("metrics.md", metrics::page()),
+        ("sources.md", sources::page()),
         ("plugin-config.schema.json", plugin_schema::text()?),
     ] {
         let path = docs.join(name);

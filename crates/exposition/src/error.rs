@@ -22,8 +22,12 @@ impl std::error::Error for LineError {}
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The line does not start with a metric name.
+    /// The line does not start with a metric name, and has none in quotes inside the braces.
     NotAName,
+    /// There is a metric name in the braces and another one.
+    SecondName,
+    /// A name in quotes has an escape in it. Names are borrowed from the text, so it is not read.
+    EscapedName,
     /// A label name was expected.
     NotALabelName,
     /// A label name is not followed by `=` and a quoted value.
@@ -38,7 +42,7 @@ pub enum Reason {
     TooManyLabels,
     /// No value follows the name and labels.
     NoValue,
-    /// The value is not a number.
+    /// The value is not a number, or is beyond the range of an `f64`.
     NotANumber,
     /// The timestamp is not a number in the format's unit.
     NotATimestamp,
@@ -50,6 +54,8 @@ pub enum Reason {
     NotAType,
     /// A second `# TYPE` line gives the family another type; the first one counts.
     ConflictingType,
+    /// This line says `# EOF`, and it is not the last one. What follows is read all the same.
+    EofBeforeEnd,
     /// The line is longer than the limit.
     LineTooLong,
     /// The text has more samples than the limit; nothing after this line was read.
@@ -61,6 +67,8 @@ impl Reason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotAName => "not a metric name",
+            Self::SecondName => "a second metric name",
+            Self::EscapedName => "an escape in a quoted name",
             Self::NotALabelName => "not a label name",
             Self::NotALabelValue => "a label without a quoted value",
             Self::UnterminatedLabels => "unterminated label set",
@@ -74,6 +82,7 @@ impl Reason {
             Self::NotAnExemplar => "not an exemplar after '#'",
             Self::NotAType => "not a type",
             Self::ConflictingType => "the family already has another type",
+            Self::EofBeforeEnd => "'# EOF' before the end of the text",
             Self::LineTooLong => "the line is longer than the limit",
             Self::TooManySamples => "more samples than the limit, the rest was not read",
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Reason, cursor::Cursor};
+use crate::{Reason, braces::read_quoted_name, cursor::Cursor};
 
 /// The declared type of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,8 @@ impl Kind {
     fn suffixes(self) -> &'static [&'static str] {
         match self {
             Self::Counter => &["_total", "_created"],
-            Self::Histogram | Self::Summary => &["_bucket", "_count", "_sum", "_created"],
+            Self::Histogram => &["_bucket", "_count", "_sum", "_created"],
+            Self::Summary => &["_count", "_sum", "_created"],
             Self::GaugeHistogram => &["_bucket", "_gcount", "_gsum"],
             Self::Info => &["_info"],
             Self::Gauge | Self::StateSet | Self::Unknown => &[],
@@ -76,20 +77,20 @@ pub(crate) fn read_comment<'a>(mut rest: Cursor<'a>, families: &mut Families<'a>
         return Ok(());
     }
     rest.skip_blanks();
-    let name = rest.take_name().ok_or(Reason::NotAType)?;
+    let name = if rest.eat(b'"') { read_quoted_name(&mut rest).ok().flatten() } else { rest.take_name() };
+    let name = name.ok_or(Reason::NotAType)?;
     rest.skip_blanks();
     let kind = Kind::from_text(rest.take_word()).ok_or(Reason::NotAType)?;
     rest.skip_blanks();
     if !rest.is_empty() {
         return Err(Reason::NotAType);
     }
-    match families.get(name) {
-        Some(known) if *known != kind => Err(Reason::ConflictingType),
-        Some(_) => Ok(()),
-        None => {
-            families.insert(name, kind);
-            Ok(())
+    match families.insert(name, kind) {
+        Some(known) if known != kind => {
+            families.insert(name, known);
+            Err(Reason::ConflictingType)
         }
+        _ => Ok(()),
     }
 }
 

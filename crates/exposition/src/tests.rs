@@ -1,6 +1,7 @@
-use proptest::prelude::*;
+mod print;
+mod round_trip;
 
-use crate::{Kind, Label, Limits, Reason, Sample, parse, parse_within};
+use crate::{Kind, Limits, Reason, Sample, parse, parse_within};
 
 /// The one sample of a text without errors.
 fn one(text: &str) -> Sample<'_> {
@@ -41,6 +42,21 @@ fn well_formed_lines() {
         ("x_bucket{le=\"1\"} 4 # {id=\"a}b\"} 0.29 1764403359.9", "x_bucket", &[("le", "1")], 4.0, None),
         ("x_bucket 9 5000 # {} 2.5\n", "x_bucket", &[], 9.0, Some(5_000_000)),
         ("\u{feff}x 1", "x", &[], 1.0, None),
+        ("{\"my.name\"} 1", "my.name", &[], 1.0, None),
+        (
+            "{\"http requests\",\"k8s.pod\"=\"a\" , b=\"c\",} 1",
+            "http requests",
+            &[("k8s.pod", "a"), ("b", "c")],
+            1.0,
+            None,
+        ),
+        ("{a=\"b\", \"时间\"} 1", "时间", &[("a", "b")], 1.0, None),
+        ("x{\"\u{e9}\"=\"\"} 1", "x", &[("\u{e9}", "")], 1.0, None),
+        ("x{a=\"\t\r\"} 1", "x", &[("a", "\t\r")], 1.0, None),
+        ("x 0 -1.5\n# EOF", "x", &[], 0.0, Some(-1_500_000)),
+        ("x 0 1.5e3\n# EOF", "x", &[], 0.0, Some(1_500_000_000)),
+        ("x 0 1764403360.2500014\n# EOF", "x", &[], 0.0, Some(1_764_403_360_250_001)),
+        ("x 0 9223372036854.775807\n# EOF", "x", &[], 0.0, Some(i64::MAX)),
     ];
     for (text, name, labels, value, timestamp) in cases {
         let sample = one(text);
@@ -56,7 +72,22 @@ fn broken_lines_are_named_with_their_reason() {
     let cases: &[(&str, Reason)] = &[
         ("9lives 1", Reason::NotAName),
         ("<html>", Reason::NotAName),
+        ("\u{b}", Reason::NotAName),
         ("{a=\"b\"} 1", Reason::NotAName),
+        ("{} 1", Reason::NotAName),
+        ("x-1 5", Reason::NotAName),
+        ("x.5 1", Reason::NotAName),
+        ("x\u{e9} 1", Reason::NotAName),
+        ("\"x\" 1", Reason::NotAName),
+        ("x{\"y\"} 1", Reason::SecondName),
+        ("{\"x\",\"y\"} 1", Reason::SecondName),
+        (r#"{"x\"y"} 1"#, Reason::EscapedName),
+        (r#"x{"a\\"="b"} 1"#, Reason::EscapedName),
+        ("{\"\"} 1", Reason::NotALabelName),
+        ("x{\"\"=\"a\"} 1", Reason::NotALabelName),
+        ("{\"x", Reason::UnterminatedLabels),
+        ("{\"x\"", Reason::UnterminatedLabels),
+        ("{\"error\": \"not found\"}", Reason::NoComma),
         ("x{9=\"b\"} 1", Reason::NotALabelName),
         ("x{,} 1", Reason::NotALabelName),
         ("x{a} 1", Reason::NotALabelValue),
@@ -78,14 +109,21 @@ fn broken_lines_are_named_with_their_reason() {
         ("x 1 99999999999999999", Reason::NotATimestamp),
         ("x 1 soon\n# EOF", Reason::NotATimestamp),
         ("x 1 NaN\n# EOF", Reason::NotATimestamp),
+        ("x 1 99999999999999999999\n# EOF", Reason::NotATimestamp),
+        ("x 1 Inf\n# EOF", Reason::NotATimestamp),
+        ("x 1 .\n# EOF", Reason::NotATimestamp),
         ("x 1 2 3", Reason::TrailingText),
         ("x 1 # half", Reason::NotAnExemplar),
         ("x 1 # {} much", Reason::NotAnExemplar),
+        ("x 1 # {} 1 soon", Reason::NotAnExemplar),
+        ("x 1 # {\"x\"} 1", Reason::NotAnExemplar),
         ("x 1 # {} 1 2 3", Reason::TrailingText),
         ("# TYPE", Reason::NotAType),
         ("# TYPE x", Reason::NotAType),
         ("# TYPE x speedometer", Reason::NotAType),
         ("# TYPE x gauge gauge", Reason::NotAType),
+        ("# TYPE \"x gauge", Reason::NotAType),
+        ("# TYPE x.y gauge", Reason::NotAType),
     ];
     for (text, reason) in cases {
         assert_eq!(errors(text), [(1, *reason)], "{text}");
@@ -158,84 +196,72 @@ fn limits_bound_what_is_kept() {
     assert_eq!(errors(&format!("x{{{labels}}} 1")), [(1, Reason::TooManyLabels)]);
 }
 
-/// Writes a sample as an exporter would.
-fn print(sample: &Sample<'_>) -> String {
-    let labels: Vec<String> = sample
-        .labels
-        .iter()
-        .map(|label| {
-            let value = label.value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n");
-            format!("{}=\"{value}\"", label.name)
-        })
-        .collect();
-    let time = sample.timestamp_micros.map(|micros| format!(" {}", micros / 1_000)).unwrap_or_default();
-    format!("{}{{{}}} {}{time}", sample.name, labels.join(","), sample.value)
-}
-
-const LABEL_NAMES: [&str; 4] = ["engine", "model_name", "le", "pod"];
-
-fn any_sample() -> impl Strategy<Value = Sample<'static>> {
-    let name = prop::sample::select(vec!["up", "vllm:num_requests_waiting", "_x", "DCGM_FI_DEV_GPU_UTIL"]);
-    let values = prop::collection::vec(any::<String>(), 0..LABEL_NAMES.len());
-    let timestamp = prop::option::of((-1_000_000_000_000_i64..4_000_000_000_000).prop_map(|ms| ms * 1_000));
-    (name, values, any::<f64>(), timestamp).prop_map(|(name, values, value, timestamp_micros)| {
-        let labels =
-            LABEL_NAMES.iter().zip(values).map(|(name, value)| Label { name, value: value.into() }).collect();
-        Sample { name, labels, value, timestamp_micros, line: 1 }
-    })
-}
-
-proptest! {
-    #[test]
-    fn what_is_printed_reads_back(sample in any_sample()) {
-        let text = print(&sample);
-        let read = one(&text);
-        prop_assert_eq!(read.value.to_bits(), sample.value.to_bits());
-        prop_assert_eq!(Sample { value: 0.0, ..read }, Sample { value: 0.0, ..sample });
+#[test]
+fn numbers_are_those_of_the_formats() {
+    let read = |word: &str| parse(&format!("x {word}")).samples.first().map(|sample| sample.value.to_bits());
+    for word in [
+        "0",
+        "-0",
+        "+1",
+        "1.",
+        ".5",
+        "-.5",
+        "00012.50",
+        "1e3",
+        "1E+3",
+        "2.5e-324",
+        "0.1",
+        "0.30000000000000004",
+    ] {
+        assert_eq!(read(word), Some(word.parse::<f64>().unwrap().to_bits()), "{word}");
     }
-
-    #[test]
-    fn a_broken_neighbour_never_loses_a_good_line(
-        lines in prop::collection::vec(prop_oneof![
-            any_sample().prop_map(|sample| (true, print(&sample))),
-            "[^\r\n]{0,40}".prop_map(|noise| (false, format!("?{noise}"))),
-            any_sample().prop_flat_map(|sample| {
-                let text = print(&sample);
-                (0..text.len()).prop_map(move |cut| {
-                    let end = (0..=cut).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-                    (false, format!("{}{{", text.get(..end).unwrap_or_default()))
-                })
-            }),
-        ], 0..30)
-    ) {
-        let text = lines.iter().map(|(_, line)| format!("{line}\n")).collect::<String>();
-        let parsed = parse(&text);
-        for (index, (good, line)) in lines.iter().enumerate() {
-            let found = parsed.samples.iter().any(|sample| sample.line == index + 1);
-            let reported = parsed.errors.iter().any(|error| error.line == index + 1);
-            prop_assert!(found != reported, "line {} must be read or reported: {}", index + 1, line);
-            if *good {
-                prop_assert!(found, "lost: {line}");
-            }
+    for digits in ["123456789012345", "999999999999999", "9007199254740993", "99999999999999999999"] {
+        for point in 0..=digits.len() {
+            let (whole, fraction) = digits.split_at(point);
+            let word = format!("{whole}.{fraction}");
+            assert_eq!(read(&word), Some(word.parse::<f64>().unwrap().to_bits()), "{word}");
         }
     }
-
-    #[test]
-    fn noise_never_panics(text in any::<String>()) {
-        let parsed = parse(&text);
-        prop_assert!(parsed.error_count >= parsed.errors.len());
+    for word in ["inf", "+INF", "Infinity", "+infinity"] {
+        assert_eq!(read(word), Some(f64::INFINITY.to_bits()), "{word}");
     }
-
-    #[test]
-    fn noise_made_of_the_grammars_own_parts_never_panics(
-        parts in prop::collection::vec(
-            prop::sample::select(vec!["x", "{", "}", "\"", "\\", ",", "=", "#", " ", "\n", "1", "# TYPE", "é"]),
-            0..60,
-        )
-    ) {
-        let text = parts.concat();
-        let parsed = parse(&text);
-        let lines = text.split('\n').count();
-        prop_assert!(parsed.samples.len() + parsed.errors.len() <= lines);
+    assert_eq!(read("-iNF"), Some(f64::NEG_INFINITY.to_bits()));
+    for word in ["nan", "NaN", "NAN"] {
+        assert!(one(&format!("x {word}")).value.is_nan(), "{word}");
     }
+    for word in [
+        "+NaN", "-nan", "1e999", "-1e999", "0x10", "0x1p4", "1_000", ".", "-", "e5", "1e", "1f", "1,5",
+        "--1", "1.2.3", "١",
+    ] {
+        assert_eq!(errors(&format!("x {word}")), [(1, Reason::NotANumber)], "{word}");
+    }
+}
+
+#[test]
+fn what_follows_an_early_eof_is_read_and_the_eof_reported() {
+    let parsed = parse("a 1 1.5\n# EOF\n\nb 2 2.5\n# EOF\n# TYPE c gauge\nc 3\n# EOF\n\r\n");
+    let read: Vec<_> = parsed.samples.iter().map(|s| (s.name, s.timestamp_micros)).collect();
+    assert_eq!(read, [("a", Some(1_500_000)), ("b", Some(2_500_000)), ("c", None)]);
+    let reported: Vec<_> = parsed.errors.iter().map(|error| (error.line, error.reason)).collect();
+    assert_eq!(reported, [(2, Reason::EofBeforeEnd), (5, Reason::EofBeforeEnd)]);
+    assert_eq!(parsed.kind("c"), Some(Kind::Gauge));
+    assert_eq!(errors("a 1 1\n#EOF\n# EOF of a file\n#  EOF\nb 1"), []);
+}
+
+#[test]
+fn a_family_with_a_quoted_name_has_its_type() {
+    let parsed = parse("# TYPE \"http.requests\" counter\n{\"http.requests_total\"} 1\n");
+    assert_eq!(parsed.kind("http.requests_total"), Some(Kind::Counter));
+    assert_eq!(parsed.error_count, 0);
+}
+
+#[test]
+fn series_and_comments_that_are_there_twice() {
+    let parsed =
+        parse("# HELP x a\n# HELP x b\n# TYPE x summary\n# TYPE x summary\nx{a=\"1\"} 1\nx{a=\"1\"} 2\n");
+    assert_eq!(parsed.samples.iter().map(|sample| sample.value).collect::<Vec<_>>(), [1.0, 2.0]);
+    assert_eq!(
+        (parsed.error_count, parsed.kind("x_sum"), parsed.kind("x_bucket")),
+        (0, Some(Kind::Summary), None)
+    );
 }

@@ -25,8 +25,6 @@ impl CompanionConfig {
     /// # Errors
     /// When there are no free ports.
     pub fn for_pool(pool: &FakePool) -> anyhow::Result<Self> {
-        let (feed, admin) =
-            (format!("127.0.0.1:{}", ports::free_port()?), format!("127.0.0.1:{}", ports::free_port()?));
         let endpoints: Vec<Value> = pool
             .replicas
             .iter()
@@ -38,10 +36,20 @@ impl CompanionConfig {
                 })
             })
             .collect();
+        Self::with_pools(&json!([{"name": "qwen", "endpoints": endpoints}]), "200ms")
+    }
+
+    /// A config for these pools, scraped at this interval.
+    ///
+    /// # Errors
+    /// When there are no free ports.
+    pub fn with_pools(pools: &Value, interval: &str) -> anyhow::Result<Self> {
+        let (feed, admin) =
+            (format!("127.0.0.1:{}", ports::free_port()?), format!("127.0.0.1:{}", ports::free_port()?));
         let json = json!({
             "feed": {"listen": feed}, "admin": {"listen": admin},
-            "scrape": {"interval": "200ms", "timeout": "1s"},
-            "pools": [{"name": "qwen", "endpoints": endpoints}],
+            "scrape": {"interval": interval, "timeout": "1s"},
+            "pools": pools,
         });
         Ok(Self { json, feed, admin })
     }
@@ -84,6 +92,11 @@ impl Companion {
         self.process.kill();
         self.process = spawn(&self.path, &self.folder)?;
         self.until_ready().await
+    }
+
+    /// Where the feed is: `ip:port`.
+    pub fn feed(&self) -> &str {
+        self.config.feed()
     }
 
     /// Where the admin interface is: `ip:port`.

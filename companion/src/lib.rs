@@ -19,6 +19,7 @@ mod signals;
 mod telemetry;
 #[cfg(test)]
 mod testing;
+mod tls;
 
 /// Headroom's native side: feeds live GPU and engine state to the picker inside Envoy.
 #[derive(Debug, Parser)]

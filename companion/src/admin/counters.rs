@@ -57,11 +57,13 @@ impl FeedMessage {
 }
 
 /// How scrapes end: well, with nothing that is known, or with one of the kinds of errors.
-pub(crate) const RESULTS: [&str; 9] = [
+pub(crate) const RESULTS: [&str; 11] = [
     "ok",
     "nothing_known",
     "timeout",
     "connect",
+    "tls",
+    "auth_file",
     "status",
     "too_large",
     "transport",

@@ -5,6 +5,8 @@ mod metrics;
 mod server;
 mod targets;
 
+#[cfg(test)]
+pub(crate) use counters::RESULTS;
 pub(crate) use counters::{FeedMessage, FeedMetrics, ScrapeMetrics, TargetMetrics};
 pub(crate) use metrics::Metrics;
 pub(crate) use server::{Admin, serve};

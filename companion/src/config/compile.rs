@@ -2,7 +2,10 @@
 
 use std::net::SocketAddr;
 
-use super::{Config, ConfigErrors, Pool, error::quoted, pool::compile_pool, raw, timing::compile_scrape};
+use super::{
+    Config, ConfigErrors, Pool, error::quoted, files, pool::compile_pool, raw, timing::compile_scrape,
+};
+use crate::discovery::SourceSpec;
 
 /// Compiles a config; `errors` holds what reading already found.
 pub(super) fn compile(raw: raw::Root, mut errors: ConfigErrors) -> Result<Config, ConfigErrors> {
@@ -15,6 +18,7 @@ pub(super) fn compile(raw: raw::Root, mut errors: ConfigErrors) -> Result<Config
         errors.push("admin.listen", quoted(&raw.admin.listen), "is the feed's address too");
     }
     let mut warnings = Vec::new();
+    files::warn_of_unreadable(&raw, &mut warnings);
     let (reaches, scrape) = compile_scrape(&raw.scrape, &mut errors, &mut warnings);
     if raw.pools.is_empty() {
         errors.push("pools", "", "name at least one pool");
@@ -25,12 +29,24 @@ pub(super) fn compile(raw: raw::Root, mut errors: ConfigErrors) -> Result<Config
         if pools.iter().any(|known| known.name == pool.name) {
             errors.push(&format!("{path}.name"), quoted(&pool.name), "another pool has this name");
         }
-        pools.push(compile_pool(&path, pool, &reaches, &mut errors, &mut warnings));
+        let pool = compile_pool(&path, pool, &reaches, &mut errors, &mut warnings);
+        if shows_a_token_openly(&pool) {
+            warnings
+                .push(format!("{path}: a bearer token is shown to http targets, where others can read it"));
+        }
+        pools.push(pool);
     }
     match (feed, admin) {
         (Some(feed), Some(admin)) if errors.is_empty() => Ok(Config { feed, admin, scrape, pools, warnings }),
         _ => Err(errors),
     }
+}
+
+fn shows_a_token_openly(pool: &Pool) -> bool {
+    let members = pool.sources.iter().flat_map(SourceSpec::known);
+    members
+        .flat_map(|member| &member.readings)
+        .any(|reading| reading.target.access.bearer_token.is_some() && reading.target.url.scheme() == "http")
 }
 
 fn listen(path: &str, text: &str, errors: &mut ConfigErrors) -> Option<SocketAddr> {

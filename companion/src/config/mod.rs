@@ -5,6 +5,7 @@ mod attributes;
 mod compile;
 mod endpoint;
 mod error;
+mod files;
 mod gpus;
 mod pool;
 mod raw;

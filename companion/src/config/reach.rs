@@ -66,8 +66,8 @@ fn file(name: &str) -> Option<Arc<Path>> {
 }
 
 /// Compiles an `http` or `https` URL.
-pub(super) fn compile_url(path: &str, text: &str, errors: &mut ConfigErrors) -> Option<reqwest::Url> {
-    let reason = match reqwest::Url::parse(text) {
+pub(super) fn compile_url(path: &str, text: &str, errors: &mut ConfigErrors) -> Option<url::Url> {
+    let reason = match url::Url::parse(text) {
         Ok(url) if !matches!(url.scheme(), "http" | "https") => {
             "must be an http:// or https:// URL".to_owned()
         }

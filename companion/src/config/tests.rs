@@ -279,3 +279,15 @@ fn attributes_of_the_configs_own_are_checked() {
     );
     assert!(engine.fixed.contains_key("WaitingQueueSize"));
 }
+
+#[test]
+fn a_file_that_is_missing_and_a_token_in_the_open_are_pointed_out() {
+    let text = "scrape: {tls: {caFile: /nowhere/ca.pem}}
+pools:
+- {name: p, defaults: {scrape: {bearerTokenFile: /nowhere/token}}, endpoints: [{address: '10.0.0.1:80'}]}";
+    let warnings = good(text).warnings;
+    let [ca, token, open] = warnings.as_slice() else { panic!("{warnings:?}") };
+    assert!(ca.starts_with("scrape.tls.caFile: \"/nowhere/ca.pem\": cannot be read here: No such"), "{ca}");
+    assert!(token.starts_with("pools[0].defaults.scrape.bearerTokenFile: "), "{token}");
+    assert!(open.starts_with("pools[0]: a bearer token is shown to http targets"), "{open}");
+}

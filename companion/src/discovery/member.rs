@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use headroom_datalayer::Endpoint;
-use reqwest::Url;
+use url::Url;
 
 use crate::{extract::EngineReading, join::GpuSelector};
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use headroom_datalayer::{Address, Endpoint};
-use reqwest::Url;
+use url::Url;
 
 use super::{Access, GpuReading, Member, Pace, Reading, Source, TargetKey};
 use crate::{

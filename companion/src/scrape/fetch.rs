@@ -1,72 +1,41 @@
 //! One HTTP request for a target's metrics.
 
-use std::time::Duration;
+use std::{borrow::Cow, error::Error, io, time::Duration};
 
-use headroom_exposition::LineError;
-use reqwest::{Client, Response, StatusCode, Url, header, redirect};
+use axum::http::{Request, StatusCode, header};
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper_util::client::legacy;
 
-use crate::{config, discovery::TargetKey};
+use super::{
+    body::{self, Packing},
+    clients::Clients,
+    error::ScrapeError,
+};
+use crate::{
+    config,
+    discovery::TargetKey,
+    tls::{causes, handshake_fault},
+};
 
 /// What exporters are asked for. Some that hear of OpenMetrics send it whatever the preference; the
 /// older format costs them less and says the same.
 const ACCEPT: &str = "text/plain;version=0.0.4,*/*;q=0.1";
-/// Longer than the longest interval, so that each scrape finds its connection open.
-const KEEP_IDLE: Duration = Duration::from_secs(400);
+const USER_AGENT: &str = concat!("headroom/", env!("CARGO_PKG_VERSION"));
 
-/// Why a scrape failed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ScrapeError {
-    /// No answer in time.
-    #[error("no complete answer within {0:?}")]
-    Timeout(Duration),
-    /// No connection.
-    #[error("cannot connect: {0}")]
-    Connect(String),
-    /// An answer other than 200.
-    #[error("answered {0}")]
-    Status(StatusCode),
-    /// An answer longer than the limit.
-    #[error("the answer is longer than {0} bytes")]
-    TooLarge(usize),
-    /// The connection broke.
-    #[error("the answer broke off: {0}")]
-    Transport(String),
-    /// An answer without a single sample in it: how many lines cannot be read, and the first of them.
-    #[error("the answer holds no metrics{}", describe(*unreadable, first.as_ref()))]
-    NoSamples { unreadable: usize, first: Option<LineError> },
-    /// An answer that is no list of models.
-    #[error("the answer is no list of models: {0}")]
-    NoModels(String),
-}
-
-impl ScrapeError {
-    /// The kind of failure, for metrics.
-    pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Self::Timeout(_) => "timeout",
-            Self::Connect(_) => "connect",
-            Self::Status(_) => "status",
-            Self::TooLarge(_) => "too_large",
-            Self::Transport(_) => "transport",
-            Self::NoSamples { .. } => "no_samples",
-            Self::NoModels(_) => "no_models",
-        }
-    }
-
-    /// How many lines of the answer could not be read.
-    pub(crate) fn unreadable_lines(&self) -> usize {
-        if let Self::NoSamples { unreadable, .. } = self { *unreadable } else { 0 }
-    }
-}
-
-fn describe(unreadable: usize, first: Option<&LineError>) -> String {
-    first.map(|first| format!(": {unreadable} unreadable lines, the first is {first}")).unwrap_or_default()
+/// What a target said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fetched {
+    /// Bytes that are not UTF-8 are replaced: they can only be inside labels.
+    pub(crate) text: String,
+    /// What is wrong although the target answered.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Fetches metrics, over connections that stay open.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Fetcher {
-    client: Client,
+    clients: Clients,
     max_bytes: usize,
 }
 
@@ -75,65 +44,74 @@ impl Fetcher {
     /// exactly the URL that the config names.
     ///
     /// # Errors
-    /// When the HTTP client cannot be set up.
-    pub(crate) fn new(scrape: config::Scrape) -> Result<Self, reqwest::Error> {
-        let client = Client::builder()
-            .user_agent(concat!("headroom/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .pool_idle_timeout(KEEP_IDLE)
-            .tcp_nodelay(true)
-            .build()?;
-        Ok(Self { client, max_bytes: scrape.max_response_bytes })
+    /// When the cryptography cannot be set up.
+    pub(crate) fn new(scrape: config::Scrape) -> Result<Self, String> {
+        Ok(Self { clients: Clients::new()?, max_bytes: scrape.max_response_bytes })
     }
 
-    /// The target's text. Bytes that are not UTF-8 are replaced: they can only be inside labels.
-    pub(crate) async fn fetch(&self, target: &TargetKey, timeout: Duration) -> Result<String, ScrapeError> {
-        match tokio::time::timeout(timeout, self.get(&target.url)).await {
+    /// The target's text.
+    pub(crate) async fn fetch(&self, target: &TargetKey, timeout: Duration) -> Result<Fetched, ScrapeError> {
+        match tokio::time::timeout(timeout, self.get(target)).await {
             Ok(answer) => answer,
             Err(_elapsed) => Err(ScrapeError::Timeout(timeout)),
         }
     }
 
-    async fn get(&self, url: &Url) -> Result<String, ScrapeError> {
-        let request = self.client.get(url.clone()).header(header::ACCEPT, ACCEPT);
-        let response = request.send().await.map_err(|error| match error.is_connect() {
-            true => ScrapeError::Connect(root_cause(&error)),
-            false => ScrapeError::Transport(root_cause(&error)),
-        })?;
+    async fn get(&self, target: &TargetKey) -> Result<Fetched, ScrapeError> {
+        let mut notes = Vec::new();
+        let mut note = |problem: Option<String>| {
+            notes.extend(problem.map(|problem| format!("{problem}; what it held before stays in use")));
+        };
+        let client = match target.url.scheme() {
+            "https" => {
+                let current = self.clients.secure(&target.access).await.map_err(ScrapeError::AuthFile)?;
+                note(current.problem);
+                Cow::Owned(current.value)
+            }
+            _ => Cow::Borrowed(self.clients.plain()),
+        };
+        let mut request = Request::get(target.url.as_str())
+            .header(header::ACCEPT, ACCEPT)
+            .header(header::ACCEPT_ENCODING, "gzip")
+            .header(header::USER_AGENT, USER_AGENT);
+        if let Some(file) = &target.access.bearer_token {
+            let current = self.clients.bearer(file).await.map_err(ScrapeError::AuthFile)?;
+            note(current.problem);
+            request = request.header(header::AUTHORIZATION, current.value);
+        }
+        let request = request.body(Empty::<Bytes>::new());
+        let request = request.map_err(|error| ScrapeError::Connect(format!("no such URL: {error}")))?;
+        let response = client.request(request).await.map_err(|error| failure(&error))?;
         if response.status() != StatusCode::OK {
             return Err(ScrapeError::Status(response.status()));
         }
-        let body = self.body(response).await?;
-        Ok(String::from_utf8(body)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
-    }
-
-    async fn body(&self, mut response: Response) -> Result<Vec<u8>, ScrapeError> {
-        let too_large = ScrapeError::TooLarge(self.max_bytes);
-        let announced =
-            response.content_length().map_or(0, |length| usize::try_from(length).unwrap_or(usize::MAX));
-        if announced > self.max_bytes {
-            return Err(too_large);
-        }
-        let mut body = Vec::with_capacity(announced);
-        while let Some(chunk) =
-            response.chunk().await.map_err(|error| ScrapeError::Transport(root_cause(&error)))?
-        {
-            if body.len() + chunk.len() > self.max_bytes {
-                return Err(too_large);
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
+        let packing = Packing::of(response.headers())?;
+        let bytes = body::read(response.into_body(), packing, self.max_bytes).await?;
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Ok(Fetched { text, notes })
     }
 }
 
-/// The innermost error: the outer ones only repeat the URL.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
+/// What ended a request before there was an answer.
+fn failure(error: &legacy::Error) -> ScrapeError {
+    if let Some(fault) = handshake_fault(error) {
+        return ScrapeError::Tls(fault);
     }
-    cause.to_string()
+    if !error.is_connect() {
+        return ScrapeError::Transport(root_cause(error));
+    }
+    // Only a handshake can end like this before there is a connection.
+    let broke_off = causes(error)
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::UnexpectedEof);
+    match broke_off {
+        true => ScrapeError::Tls("it ended the handshake".to_owned()),
+        false => ScrapeError::Connect(root_cause(error)),
+    }
+}
+
+/// The innermost error: the outer ones only say that there is one.
+pub(super) fn root_cause(error: &(dyn Error + 'static)) -> String {
+    causes(error).last().map(ToString::to_string).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeSet, time::Duration};
 use headroom_datalayer::{Sample, Span, Timestamp, Value, attribute_info, well_known};
 use headroom_exposition::parse;
 
-use super::{fetch::ScrapeError, plan::Consumer};
+use super::{error::ScrapeError, plan::Consumer};
 use crate::{
     discovery::Source,
     extract::{EngineMemory, Facts, Families, extract_engine, extract_models},

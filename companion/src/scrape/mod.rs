@@ -1,6 +1,9 @@
 //! Scraping: one loop for each target, and what is known of each.
 
 mod backoff;
+mod body;
+mod clients;
+mod error;
 mod fetch;
 mod fleet;
 mod ingest;
@@ -15,5 +18,9 @@ use worker::Worker;
 #[cfg(test)]
 pub(crate) use {fleet::plans, plan::Plan};
 
+#[cfg(test)]
+mod access_tests;
+#[cfg(test)]
+pub(crate) mod raw_target;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use headroom_datalayer::{Timestamp, well_known};
-use reqwest::Url;
+use url::Url;
 
 use super::{
     Fetcher,
     backoff::Schedule,
-    fetch::ScrapeError,
+    error::ScrapeError,
     ingest::{Ingest, Ingested},
     plan::Consumer,
 };
@@ -158,7 +158,7 @@ async fn fetch(fetcher: &Fetcher, url: &str) -> Result<String, ScrapeError> {
 
 async fn fetch_within(fetcher: &Fetcher, url: &str, timeout: Duration) -> Result<String, ScrapeError> {
     let target = TargetKey { url: Url::parse(url).expect("a URL"), access: Access::default() };
-    fetcher.fetch(&target, timeout).await
+    fetcher.fetch(&target, timeout).await.map(|fetched| fetched.text)
 }
 
 #[tokio::test]

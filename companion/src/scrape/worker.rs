@@ -8,7 +8,8 @@ use tokio::{sync::watch, time::Instant};
 use super::{
     Fetcher, Health, TargetId, Targets,
     backoff::Schedule,
-    fetch::ScrapeError,
+    error::ScrapeError,
+    fetch::Fetched,
     ingest::{Ingest, Ingested},
     plan::Plan,
 };
@@ -103,8 +104,8 @@ impl Worker {
         let fetched = self.fetcher.fetch(&self.key, timeout).await;
         let mut ingest = self.ingest.take()?;
         ingest.follow(&self.plan.borrow_and_update().consumers);
-        let text = match fetched {
-            Ok(text) => text,
+        let Fetched { text, notes } = match fetched {
+            Ok(fetched) => fetched,
             Err(error) => {
                 self.ingest = Some(ingest);
                 return Some(Err(error));
@@ -121,7 +122,10 @@ impl Worker {
             tokio::task::spawn_blocking(reading).await.ok()?
         };
         self.ingest = Some(ingest);
-        Some(read)
+        Some(read.map(|mut ingested| {
+            ingested.notes.extend(notes);
+            ingested
+        }))
     }
 
     /// Hands the values on, and tells people about the target.
@@ -199,7 +203,7 @@ impl Worker {
             if let Some(first) = notes.first().filter(|_| !self.has_notes) {
                 tracing::warn!(
                     target_url = target,
-                    "not all of the scrape is usable: {first} ({} in all)",
+                    "not all is as it should be: {first} ({} in all)",
                     notes.len()
                 );
             }

@@ -37,7 +37,7 @@ impl Running {
         let feed_listener = listen("feed.listen", config.feed).await?;
         let admin_listener = listen("admin.listen", config.admin).await?;
         let (feed, admin) = (feed_listener.local_addr()?, admin_listener.local_addr()?);
-        let fetcher = Fetcher::new(config.scrape).context("cannot set up the HTTP client")?;
+        let fetcher = Fetcher::new(config.scrape).map_err(|error| anyhow!("no TLS: {error}"))?;
 
         let (stop, stopping) = watch::channel(false);
         let metrics = Arc::new(Metrics::new());

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use reqwest::Url;
+use url::Url;
 
 use crate::{
     cli::{Answer, UNREADABLE, read_stdin},
@@ -32,9 +32,10 @@ pub(super) async fn read(scrape: &str) -> Result<String, Answer> {
     let failed = |reason: String| Answer::failed(UNREADABLE, format!("{scrape}: {reason}"));
     let url = Url::parse(scrape).map_err(|error| failed(error.to_string()))?;
     let limits = config::Scrape { max_backoff: Duration::ZERO, max_response_bytes: MAX_BYTES };
-    let fetcher = Fetcher::new(limits).map_err(|error| failed(error.to_string()))?;
+    let fetcher = Fetcher::new(limits).map_err(failed)?;
     let target = TargetKey { url, access: Access::default() };
-    fetcher.fetch(&target, TIMEOUT).await.map_err(|error| failed(error.to_string()))
+    let fetched = fetcher.fetch(&target, TIMEOUT).await.map_err(|error| failed(error.to_string()))?;
+    Ok(fetched.text)
 }
 
 /// Files of expected values and the scrapes that they are about: of a folder all, of a file the one beside it.

@@ -26,7 +26,7 @@ pub(crate) enum Conduct {
     Body(&'static str, Vec<u8>),
     /// Answers with this status line's end.
     Status(&'static str),
-    /// Takes the connection and does nothing with it, not even read.
+    /// Takes the connection and never says anything.
     Hang,
     /// Answers a byte each second.
     Trickle,
@@ -178,9 +178,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     loop {
         if matches!(*shared.conduct.lock().expect("not poisoned"), Conduct::Hang) {
             let _under_way = UnderWay::begin(shared).await;
-            let mut bytes = [0; 1024];
-            while socket.read(&mut bytes).await? > 0 {}
-            return Ok(());
+            return until_closed(&mut socket).await;
         }
         let head = head(&mut socket).await?;
         let _under_way = UnderWay::begin(shared).await;
@@ -193,6 +191,12 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
             return socket.shutdown().await;
         }
     }
+}
+
+async fn until_closed<S: AsyncRead + Unpin>(socket: &mut S) -> std::io::Result<()> {
+    let mut bytes = [0; 1024];
+    while socket.read(&mut bytes).await? > 0 {}
+    Err(std::io::ErrorKind::ConnectionAborted.into())
 }
 
 async fn head<S: AsyncRead + Unpin>(socket: &mut S) -> std::io::Result<String> {
@@ -210,7 +214,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(socket: &mut S, conduct: Cond
         Conduct::Status(status) => {
             socket.write_all(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").as_bytes()).await
         }
-        Conduct::Hang => std::future::pending().await,
+        Conduct::Hang => until_closed(socket).await,
         Conduct::Trickle => {
             socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n").await?;
             loop {

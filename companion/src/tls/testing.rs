@@ -65,7 +65,7 @@ impl Authority {
 impl Identity {
     /// A server that shows this, and wants clients to show a certificate of `clients` where given.
     pub(crate) fn server(&self, clients: Option<&Authority>) -> Arc<ServerConfig> {
-        let provider = super::provider();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .expect("versions");

@@ -21,10 +21,10 @@ use headroom_wire::feed::{
     Subscribe, SubscribeRequest, SubscribeResponse, endpoint_feed_client::EndpointFeedClient,
     subscribe_request, subscribe_response,
 };
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
 use tonic::{
     Streaming,
-    codegen::tokio_stream::{self, StreamExt},
+    codegen::tokio_stream::{self, StreamExt, wrappers::ReceiverStream},
     transport::Channel,
 };
 
@@ -179,22 +179,35 @@ pub(crate) fn subscribe_to(pools: &[&str]) -> SubscribeRequest {
     SubscribeRequest { message: Some(message) }
 }
 
-/// A reader of the feed.
+/// A reader of the feed. Its end is that of its stream: the request stream ends with it.
 #[derive(Debug)]
-pub(crate) struct Reader(Streaming<SubscribeResponse>);
+pub(crate) struct Reader {
+    messages: Streaming<SubscribeResponse>,
+    _requests: mpsc::Sender<SubscribeRequest>,
+}
 
 impl Reader {
     /// Connects and sends `requests`; the request stream stays open.
     pub(crate) async fn open(feed: SocketAddr, requests: Vec<SubscribeRequest>) -> Self {
         let channel =
             Channel::from_shared(format!("http://{feed}")).expect("a URL").connect().await.expect("connects");
-        let stream = tokio_stream::iter(requests).chain(tokio_stream::pending());
-        Self(EndpointFeedClient::new(channel).subscribe(stream).await.expect("a stream").into_inner())
+        Self::over(channel, requests).await.expect("a stream")
+    }
+
+    /// The same over a connection.
+    pub(crate) async fn over(
+        channel: Channel,
+        requests: Vec<SubscribeRequest>,
+    ) -> Result<Self, tonic::Status> {
+        let (sender, later) = mpsc::channel(1);
+        let stream = tokio_stream::iter(requests).chain(ReceiverStream::new(later));
+        let messages = EndpointFeedClient::new(channel).subscribe(stream).await?.into_inner();
+        Ok(Self { messages, _requests: sender })
     }
 
     /// The next message, heartbeats included.
     pub(crate) async fn next(&mut self) -> Result<SubscribeResponse, tonic::Status> {
-        let next = tokio::time::timeout(DEADLINE, self.0.message()).await.expect("a message in time");
+        let next = tokio::time::timeout(DEADLINE, self.messages.message()).await.expect("a message in time");
         next.map(|message| message.expect("the stream goes on"))
     }
 

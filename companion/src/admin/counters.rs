@@ -1,10 +1,7 @@
 //! What is counted as it happens.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -12,6 +9,7 @@ use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family, gauge::Gauge},
 };
+use tokio::sync::watch;
 
 /// A gauge of seconds.
 pub(super) type Seconds = Gauge<f64, AtomicU64>;
@@ -114,6 +112,33 @@ impl TargetMetrics {
     }
 }
 
+/// The labels of those whom the feed refused.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct RefusalLabels {
+    reason: &'static str,
+}
+
+/// Why the feed refuses somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The TLS handshake failed.
+    Handshake,
+    /// There are as many subscribers as there may be.
+    TooMany,
+    /// The process is stopping.
+    Stopping,
+}
+
+impl Refusal {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::TooMany => "too_many",
+            Self::Stopping => "stopping",
+        }
+    }
+}
+
 /// What the feed counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FeedMetrics {
@@ -121,14 +146,17 @@ pub(crate) struct FeedMetrics {
     pub(super) messages: Family<MessageLabels, Counter>,
     /// Snapshots for those who were too far behind.
     pub(crate) resnapshots: Counter,
-    open: Arc<AtomicI64>,
+    /// Messages that were not sent because they are too long.
+    pub(crate) oversized: Counter,
+    pub(super) refusals: Family<RefusalLabels, Counter>,
+    open: Arc<watch::Sender<usize>>,
 }
 
 /// An open stream; dropped when it ends.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     gauge: Gauge,
-    open: Arc<AtomicI64>,
+    open: Arc<watch::Sender<usize>>,
 }
 
 impl FeedMetrics {
@@ -137,10 +165,32 @@ impl FeedMetrics {
         self.messages.get_or_create(&MessageLabels { kind: kind.as_str() }).inc();
     }
 
+    /// Counts somebody who was refused.
+    pub(crate) fn refused(&self, reason: Refusal) {
+        self.refusals.get_or_create(&RefusalLabels { reason: reason.as_str() }).inc();
+    }
+
+    /// How often somebody was refused for this reason.
+    #[cfg(test)]
+    pub(crate) fn refusals_of(&self, reason: &'static str) -> u64 {
+        self.refusals.get_or_create(&RefusalLabels { reason }).get()
+    }
+
+    /// Waits until no stream is open.
+    pub(crate) async fn none_open(&self) {
+        // Fails only when the sender is gone, which is here.
+        let mut open = self.open.subscribe();
+        let _none = open.wait_for(|open| *open == 0).await;
+    }
+
     /// Counts a stream in, unless there are `most` already.
-    pub(crate) fn subscriber(&self, most: i64) -> Option<Subscriber> {
-        if self.open.fetch_add(1, Ordering::AcqRel) >= most {
-            self.open.fetch_sub(1, Ordering::AcqRel);
+    pub(crate) fn subscriber(&self, most: usize) -> Option<Subscriber> {
+        let is_one_more = self.open.send_if_modified(|open| {
+            let is_one_more = *open < most;
+            *open += usize::from(is_one_more);
+            is_one_more
+        });
+        if !is_one_more {
             return None;
         }
         self.subscribers.inc();
@@ -151,6 +201,6 @@ impl FeedMetrics {
 impl Drop for Subscriber {
     fn drop(&mut self) {
         self.gauge.dec();
-        self.open.fetch_sub(1, Ordering::AcqRel);
+        self.open.send_modify(|open| *open = open.saturating_sub(1));
     }
 }

@@ -134,6 +134,16 @@ impl Metrics {
             "Snapshots sent to subscribers that were too far behind for deltas",
             feed.resnapshots.clone(),
         );
+        registry.register(
+            "feed_oversized_messages",
+            "Messages that were not sent because they are longer than feed.maxMessageBytes",
+            feed.oversized.clone(),
+        );
+        registry.register(
+            "feed_refused",
+            "Connections and streams that were refused, by reason",
+            feed.refusals.clone(),
+        );
     }
 
     /// All metrics as OpenMetrics text.

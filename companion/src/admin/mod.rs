@@ -7,6 +7,6 @@ mod targets;
 
 #[cfg(test)]
 pub(crate) use counters::RESULTS;
-pub(crate) use counters::{FeedMessage, FeedMetrics, ScrapeMetrics, TargetMetrics};
+pub(crate) use counters::{FeedMessage, FeedMetrics, Refusal, ScrapeMetrics, TargetMetrics};
 pub(crate) use metrics::Metrics;
 pub(crate) use server::{Admin, serve};

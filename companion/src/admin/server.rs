@@ -37,12 +37,15 @@ pub(crate) struct Admin {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// Answers on `listener` until the process is told to stop.
+/// Answers on `listener` until `closing` turns true.
 ///
 /// # Errors
 /// When the listener fails.
-pub(crate) async fn serve(listener: TcpListener, admin: Admin) -> std::io::Result<()> {
-    let mut stopping = admin.stopping.clone();
+pub(crate) async fn serve(
+    listener: TcpListener,
+    admin: Admin,
+    mut closing: watch::Receiver<bool>,
+) -> std::io::Result<()> {
     let router = Router::new()
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(readyz))
@@ -51,7 +54,7 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) -> std::io::Resul
         .with_state(admin);
     axum::serve(listener, router)
         .with_graceful_shutdown(async move {
-            let _stopped = stopping.wait_for(|stopping| *stopping).await;
+            let _closed = closing.wait_for(|closing| *closing).await;
         })
         .await
 }

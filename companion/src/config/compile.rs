@@ -3,17 +3,18 @@
 use std::net::SocketAddr;
 
 use super::{
-    Config, ConfigErrors, Pool, error::quoted, files, pool::compile_pool, raw, timing::compile_scrape,
+    Config, ConfigErrors, Pool, error::quoted, feed::compile_feed, files, pool::compile_pool, raw,
+    timing::compile_scrape,
 };
 use crate::discovery::SourceSpec;
 
 /// Compiles a config; `errors` holds what reading already found.
 pub(super) fn compile(raw: raw::Root, mut errors: ConfigErrors) -> Result<Config, ConfigErrors> {
-    let feed = listen("feed.listen", &raw.feed.listen, &mut errors);
+    let feed = compile_feed(&raw.feed, &mut errors);
     let admin = listen("admin.listen", &raw.admin.listen, &mut errors);
-    if let (Some(feed), Some(admin)) = (feed, admin)
-        && feed == admin
-        && feed.port() != 0
+    if let (Some(feed), Some(admin)) = (&feed, admin)
+        && feed.listen == admin
+        && admin.port() != 0
     {
         errors.push("admin.listen", quoted(&raw.admin.listen), "is the feed's address too");
     }
@@ -49,7 +50,7 @@ fn shows_a_token_openly(pool: &Pool) -> bool {
         .any(|reading| reading.target.access.bearer_token.is_some() && reading.target.url.scheme() == "http")
 }
 
-fn listen(path: &str, text: &str, errors: &mut ConfigErrors) -> Option<SocketAddr> {
+pub(super) fn listen(path: &str, text: &str, errors: &mut ConfigErrors) -> Option<SocketAddr> {
     let address = text.parse().ok();
     if address.is_none() {
         errors.push(path, quoted(text), "is not ip:port, for instance 127.0.0.1:9002");

@@ -7,6 +7,13 @@ use super::{error::quoted, raw};
 /// Warns of files that cannot be read where this runs. They may appear later, and a target whose files are
 /// missing is bad until then, so that this is no error.
 pub(super) fn warn_of_unreadable(root: &raw::Root, warnings: &mut Vec<String>) {
+    if let Some(tls) = &root.feed.tls {
+        let ca = tls.client_ca_file.as_deref().map(|file| ("clientCaFile", file));
+        for (field, file) in [("certFile", &*tls.cert_file), ("keyFile", &tls.key_file)].into_iter().chain(ca)
+        {
+            of_file(&format!("feed.tls.{field}"), file, warnings);
+        }
+    }
     let scrape = &root.scrape;
     of_reach("scrape", scrape.tls.as_ref(), scrape.bearer_token_file.as_deref(), warnings);
     for (index, pool) in root.pools.iter().enumerate() {
@@ -35,8 +42,12 @@ fn of_reach(path: &str, tls: Option<&raw::TargetTls>, token: Option<&str>, warni
     });
     let files = tls.filter_map(|(field, file)| Some((field, file.as_deref()?)));
     for (field, file) in files.chain(token.map(|file| ("bearerTokenFile", file))) {
-        if let (false, Err(error)) = (file.is_empty(), File::open(file)) {
-            warnings.push(format!("{path}.{field}: {}: cannot be read here: {error}", quoted(file)));
-        }
+        of_file(&format!("{path}.{field}"), file, warnings);
+    }
+}
+
+fn of_file(path: &str, file: &str, warnings: &mut Vec<String>) {
+    if let (false, Err(error)) = (file.is_empty(), File::open(file)) {
+        warnings.push(format!("{path}: {}: cannot be read here: {error}", quoted(file)));
     }
 }

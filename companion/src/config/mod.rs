@@ -5,6 +5,7 @@ mod attributes;
 mod compile;
 mod endpoint;
 mod error;
+mod feed;
 mod files;
 mod gpus;
 mod pool;
@@ -17,6 +18,7 @@ use std::{net::SocketAddr, path::Path, time::Duration};
 
 pub(crate) use endpoint::Defaults as EndpointDefaults;
 pub(crate) use error::{ConfigError, ConfigErrors};
+pub(crate) use feed::Feed;
 pub(crate) use read::parse_tree;
 
 use crate::discovery::{Member, SourceSpec};
@@ -30,8 +32,8 @@ pub(crate) fn schema() -> serde_json::Value {
 /// A config that can be served.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    /// Where Envoy's subscriptions are accepted.
-    pub(crate) feed: SocketAddr,
+    /// How Envoy's subscriptions are served.
+    pub(crate) feed: Feed,
     /// Where `/healthz`, `/readyz`, `/metrics` and `/targets` are answered.
     pub(crate) admin: SocketAddr,
     /// What holds for every scrape.

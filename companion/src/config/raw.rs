@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub(super) struct Root {
     /// The gRPC feed that Envoy subscribes to. Default: `{listen: "127.0.0.1:9002"}`.
     #[serde(default = "default_feed")]
-    pub(super) feed: Listener,
+    pub(super) feed: Feed,
     /// Health, metrics and the state of the targets over HTTP. Default: `{listen: "127.0.0.1:9003"}`.
     #[serde(default = "default_admin")]
     pub(super) admin: Listener,
@@ -21,6 +21,40 @@ pub(super) struct Root {
     /// The pools. Required, at least one; names are unique.
     #[serde(default)]
     pub(super) pools: Vec<Pool>,
+}
+
+/// The feed.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Feed {
+    /// `ip:port` to listen on; port 0 takes a free one, which the log names.
+    pub(super) listen: String,
+    /// TLS. Default: none.
+    #[serde(default)]
+    pub(super) tls: Option<FeedTls>,
+    /// How many streams there may be at once, 1 to 65536; one more is refused. Default: 1024.
+    #[serde(default)]
+    pub(super) max_subscribers: Option<u64>,
+    /// A message longer than this many bytes is not sent but logged and counted, 65536 to 1073741824. A pool's
+    /// snapshot takes up to 1000 bytes for each endpoint. Default: 33554432 (32 MiB).
+    #[serde(default)]
+    pub(super) max_message_bytes: Option<u64>,
+}
+
+/// TLS of the feed. The files are read again when they change; connections that are open stay as they are.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct FeedTls {
+    /// A PEM file with the certificate that Envoy is shown, and those between it and the authority's.
+    pub(super) cert_file: String,
+    /// A PEM file with the certificate's key.
+    pub(super) key_file: String,
+    /// A PEM file with the certificate authorities of which Envoy must show a certificate. Default: any client is
+    /// served.
+    #[serde(default)]
+    pub(super) client_ca_file: Option<String>,
 }
 
 /// A server's address.
@@ -365,8 +399,9 @@ fn one() -> f64 {
     1.0
 }
 
-fn default_feed() -> Listener {
-    Listener { listen: "127.0.0.1:9002".to_owned() }
+fn default_feed() -> Feed {
+    let listen = "127.0.0.1:9002".to_owned();
+    Feed { listen, tls: None, max_subscribers: None, max_message_bytes: None }
 }
 
 fn default_admin() -> Listener {

@@ -32,7 +32,7 @@ fn errors(text: &str) -> Vec<(String, String)> {
 fn a_short_config_gets_the_defaults() {
     let config =
         good("pools: [{name: p, endpoints: [{address: '10.0.0.1:8000'}, {address: '[fd00::1]:8000'}]}]");
-    assert_eq!(config.feed.to_string(), "127.0.0.1:9002");
+    assert_eq!(config.feed.listen.to_string(), "127.0.0.1:9002");
     assert_eq!(config.admin.to_string(), "127.0.0.1:9003");
     assert_eq!(config.scrape.max_backoff, Duration::from_secs(2));
     let targets = targets(&config);
@@ -116,7 +116,7 @@ fn json_works_as_well() {
 #[test]
 fn everything_that_is_wrong_is_reported_at_once() {
     let text = r#"
-feed: {listen: nowhere, tls: true}
+feed: {listen: nowhere, tls: {certFile: c, keyFile: k, caFile: x}, maxSubscribers: 0, maxMessageBytes: 12}
 scrape: {interval: 200, timeout: 6s, maxBackof: 1s, maxResponseBytes: 12}
 pools:
   - name: p
@@ -130,7 +130,7 @@ pools:
 "#;
     let found = errors(text);
     let expected = [
-        ("feed.tls", "unknown field `tls`"),
+        ("feed.tls.caFile", "unknown field `caFile`"),
         ("scrape.interval", "expected a string"),
         ("scrape.maxBackof", "unknown field `maxBackof`"),
         ("pools[0].endpoints[0].labels.gen", "expected a string"),
@@ -138,6 +138,8 @@ pools:
         ("pools[0].endpoints[4].adress", "unknown field `adress`"),
         ("pools[1].endpoints", "expected a sequence"),
         ("feed.listen", "is not ip:port"),
+        ("feed.maxSubscribers", "must be from 1 to 65536"),
+        ("feed.maxMessageBytes", "must be from 65536"),
         ("scrape.timeout", "must be from 10ms to 5s"),
         ("scrape.maxResponseBytes", "must be from 1024"),
         ("pools[0].endpoints[1].engine", "known: auto, vllm, sglang"),
@@ -170,6 +172,16 @@ fn single_mistakes() {
         ("pools: [{endpoints: []}]", "pools[0].name", "give the pool a name"),
         ("pools: [5]", "pools[0]", "expected struct Pool"),
         ("feed: {}\npools: [{name: p}]", "feed", "missing field `listen`"),
+        (
+            "feed: {listen: '1.1.1.1:1', tls: {certFile: c}}\npools: [{name: p}]",
+            "feed.tls",
+            "missing field `keyFile`",
+        ),
+        (
+            "feed: {listen: '1.1.1.1:1', tls: {certFile: '', keyFile: k}}\npools: [{name: p}]",
+            "feed.tls.certFile",
+            "name a PEM file",
+        ),
         (
             "feed: {listen: '1.1.1.1:1'}\nadmin: {listen: '1.1.1.1:1'}\npools: [{name: p}]",
             "admin.listen",

@@ -7,13 +7,16 @@ use std::{
 };
 
 use headroom_datalayer::{Address, Endpoint, PoolState, Sample};
-use headroom_wire::feed;
+use headroom_wire::feed::{self, subscribe_response::Message};
 use tokio::{
     sync::{Notify, watch},
     time::Instant,
 };
 
-use super::pool::{Next, PoolFeed};
+use super::{
+    encoded::Encoded,
+    pool::{Next, PoolFeed},
+};
 use crate::scrape::TargetId;
 
 /// The shortest time between two deltas of a pool: changes in between travel together.
@@ -191,8 +194,10 @@ impl Hub {
     }
 
     /// The snapshot of a pool that the config does not have.
-    pub(super) fn unknown(&self, pool: String) -> feed::Snapshot {
-        feed::Snapshot { pool, epoch: self.epoch, sequence: 1, endpoints: Vec::new() }
+    pub(super) fn unknown(&self, pool: String) -> Next {
+        let (epoch, sequence) = (self.epoch, 1);
+        let snapshot = feed::Snapshot { pool, epoch, sequence, endpoints: Vec::new() };
+        Next::Snapshot(sequence, Encoded::new(Message::Snapshot(snapshot)))
     }
 }
 

@@ -1,17 +1,14 @@
 //! One pool: its state, and its latest changes for whoever is behind.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use headroom_datalayer::{Address, Endpoint, PoolState, Sample, Update};
 use headroom_wire::{
     convert::{to_endpoint, to_sample},
-    feed,
+    feed::{self, subscribe_response::Message},
 };
 
-use super::Change;
+use super::{Change, encoded::Encoded};
 
 /// How many deltas are kept for subscribers that are behind; who is behind by more gets a snapshot.
 const KEPT_DELTAS: usize = 64;
@@ -26,7 +23,10 @@ pub(super) struct PoolFeed {
     state: PoolState,
     /// What changed since the latest delta.
     pending: Pending,
-    deltas: VecDeque<Arc<feed::Delta>>,
+    /// The latest deltas with their numbers.
+    deltas: VecDeque<(u64, Encoded)>,
+    /// The state as a message, if somebody asked for it since the latest delta.
+    snapshot: Option<Encoded>,
 }
 
 #[derive(Debug, Default)]
@@ -41,17 +41,17 @@ struct Pending {
 pub(super) enum Next {
     /// It knows everything.
     UpToDate,
-    /// The whole pool: it is new, or too far behind.
-    Snapshot(feed::Snapshot),
-    /// The first change that it does not know.
-    Delta(Arc<feed::Delta>),
+    /// The whole pool and its number: it is new, or too far behind.
+    Snapshot(u64, Encoded),
+    /// The first change that it does not know, and its number.
+    Delta(u64, Encoded),
 }
 
 impl PoolFeed {
     /// A pool of which no endpoint is known.
     pub(super) fn new(name: String, epoch: u64) -> Self {
         let (state, pending) = (PoolState::default(), Pending::default());
-        Self { name, epoch, sequence: 1, state, pending, deltas: VecDeque::new() }
+        Self { name, epoch, sequence: 1, state, pending, deltas: VecDeque::new(), snapshot: None }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -116,23 +116,29 @@ impl PoolFeed {
         if self.deltas.len() == KEPT_DELTAS {
             self.deltas.pop_front();
         }
-        self.deltas.push_back(Arc::new(delta));
+        self.deltas.push_back((self.sequence, Encoded::new(Message::Delta(delta))));
+        self.snapshot = None;
         true
     }
 
     /// What comes after the message number `cursor`; `None` for a subscriber that has nothing yet.
-    pub(super) fn after(&self, cursor: Option<u64>) -> Next {
-        let Some(cursor) = cursor else { return Next::Snapshot(self.snapshot()) };
+    pub(super) fn after(&mut self, cursor: Option<u64>) -> Next {
+        let Some(cursor) = cursor else { return self.snapshot() };
         if cursor == self.sequence {
             return Next::UpToDate;
         }
-        match self.deltas.iter().find(|delta| Some(delta.sequence) == cursor.checked_add(1)) {
-            Some(delta) => Next::Delta(Arc::clone(delta)),
-            None => Next::Snapshot(self.snapshot()),
+        match self.deltas.iter().find(|(sequence, _)| Some(*sequence) == cursor.checked_add(1)) {
+            Some((sequence, delta)) => Next::Delta(*sequence, delta.clone()),
+            None => self.snapshot(),
         }
     }
 
-    fn snapshot(&self) -> feed::Snapshot {
+    fn snapshot(&mut self) -> Next {
+        let known = self.snapshot.take().unwrap_or_else(|| Encoded::new(Message::Snapshot(self.whole())));
+        Next::Snapshot(self.sequence, self.snapshot.insert(known).clone())
+    }
+
+    fn whole(&self) -> feed::Snapshot {
         feed::Snapshot {
             pool: self.name.clone(),
             epoch: self.epoch,

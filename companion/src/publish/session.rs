@@ -2,15 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headroom_wire::feed::{Heartbeat, Subscribe, SubscribeRequest, subscribe_request, subscribe_response};
+use headroom_wire::feed::{
+    Heartbeat, Subscribe, SubscribeRequest, subscribe_request, subscribe_response::Message,
+};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep_until, timeout},
 };
 use tonic::{Status, Streaming};
 
-use super::{Hub, hub::PoolIndex, pool::Next};
-use crate::admin::{FeedMessage, FeedMetrics};
+use super::{Hub, drain::Drain, encoded::Encoded, hub::PoolIndex, pool::Next};
+use crate::admin::FeedMetrics;
 
 /// A stream that has been silent for this long gets a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -20,11 +22,13 @@ const STUCK: Duration = Duration::from_secs(10);
 const SUBSCRIBE_WITHIN: Duration = Duration::from_secs(10);
 /// More pools than one proxy has.
 const MAX_POOLS: usize = 1024;
+/// After a message that is too long to be sent, the pool is left alone for this long.
+const TOO_LONG: Duration = Duration::from_secs(10);
 /// As in the config.
 const MAX_NAME_CHARS: usize = 253;
 
 /// A message on its way to the subscriber; the time is stamped when it is written.
-pub(super) type Outgoing = Result<subscribe_response::Message, Status>;
+pub(super) type Outgoing = Result<Encoded, Status>;
 
 /// Why a session ended. `None` in place of it: the subscriber is gone.
 type Ended = Option<Status>;
@@ -34,16 +38,18 @@ struct Wanted {
     name: String,
     pool: Option<PoolIndex>,
     cursor: Option<u64>,
+    /// When it is tried again, after a message that was too long.
+    not_before: Option<Instant>,
 }
 
 /// What a subscriber gets next of one pool.
 enum News {
     /// It knows everything.
     None,
-    /// A snapshot, at this time at the latest.
+    /// A message, at this time at the latest.
     HeldBack(Instant),
     /// A message and its number.
-    Message(subscribe_response::Message, u64),
+    Message(Encoded, u64),
 }
 
 /// The publisher's side of one stream. Nothing is queued for a slow subscriber: when it is ready for
@@ -53,7 +59,8 @@ pub(super) struct Session {
     hub: Arc<Hub>,
     metrics: FeedMetrics,
     outgoing: mpsc::Sender<Outgoing>,
-    stopping: watch::Receiver<bool>,
+    drain: Drain,
+    max_message_bytes: usize,
     client: String,
     wanted: Vec<Wanted>,
     last_sent: Instant,
@@ -65,9 +72,11 @@ impl Session {
         metrics: FeedMetrics,
         outgoing: mpsc::Sender<Outgoing>,
         stopping: watch::Receiver<bool>,
+        max_message_bytes: usize,
         client: String,
     ) -> Self {
-        Self { hub, metrics, outgoing, stopping, client, wanted: Vec::new(), last_sent: Instant::now() }
+        let (drain, wanted, last_sent) = (Drain::new(stopping), Vec::new(), Instant::now());
+        Self { hub, metrics, outgoing, drain, max_message_bytes, client, wanted, last_sent }
     }
 
     /// Serves the stream until either side ends it.
@@ -99,10 +108,10 @@ impl Session {
                 },
                 () = sleep_until(next_at) => {
                     if Instant::now() >= heartbeat_at {
-                        self.send(subscribe_response::Message::Heartbeat(Heartbeat {})).await?;
+                        self.send(Encoded::new(Message::Heartbeat(Heartbeat {}))).await?;
                     }
                 }
-                () = stopped(&mut self.stopping) => return Err(Some(shutting_down())),
+                () = self.drain.over() => return Err(Some(shutting_down())),
                 () = self.outgoing.closed() => return Err(None),
             }
             if self.wanted.is_empty() && (half_closed || Instant::now() >= subscribe_by) {
@@ -124,6 +133,10 @@ impl Session {
                         held_back = Some(held_back.map_or(until, |at| at.min(until)));
                         break;
                     }
+                    News::Message(message, _) if message.len() > self.max_message_bytes => {
+                        self.too_long(index, &message);
+                        continue;
+                    }
                     News::Message(message, sequence) => (message, sequence),
                 };
                 self.send(message).await?;
@@ -135,37 +148,44 @@ impl Session {
         Ok(held_back)
     }
 
+    /// What cannot be sent would be made again and again for as long as nothing else is known.
+    fn too_long(&mut self, index: usize, message: &Encoded) {
+        self.metrics.oversized.inc();
+        let (bytes, most) = (message.len(), self.max_message_bytes);
+        if let Some(wanted) = self.wanted.get_mut(index) {
+            wanted.not_before = Some(Instant::now() + TOO_LONG);
+            let (client, pool, kind) = (&self.client, &wanted.name, message.kind);
+            tracing::error!(client, pool, ?kind, bytes, most, "not sent: longer than feed.maxMessageBytes");
+        }
+    }
+
     fn news_of(&self, wanted: &Wanted) -> News {
+        if let Some(at) = wanted.not_before.filter(|at| Instant::now() < *at) {
+            return News::HeldBack(at);
+        }
         let next = match (wanted.pool, wanted.cursor) {
             (Some(pool), None) => match self.hub.held_back_until(pool) {
                 Some(until) => return News::HeldBack(until),
                 None => self.hub.after(pool, None),
             },
             (Some(pool), cursor) => self.hub.after(pool, cursor),
-            (None, None) => Next::Snapshot(self.hub.unknown(wanted.name.clone())),
+            (None, None) => self.hub.unknown(wanted.name.clone()),
             (None, Some(_)) => Next::UpToDate,
         };
         match next {
             Next::UpToDate => News::None,
-            Next::Delta(delta) => {
-                News::Message(subscribe_response::Message::Delta(delta.as_ref().clone()), delta.sequence)
-            }
-            Next::Snapshot(snapshot) => {
+            Next::Delta(sequence, delta) => News::Message(delta, sequence),
+            Next::Snapshot(sequence, snapshot) => {
                 if wanted.cursor.is_some() {
                     self.metrics.resnapshots.inc();
                 }
-                let sequence = snapshot.sequence;
-                News::Message(subscribe_response::Message::Snapshot(snapshot), sequence)
+                News::Message(snapshot, sequence)
             }
         }
     }
 
-    async fn send(&mut self, message: subscribe_response::Message) -> Result<(), Ended> {
-        let kind = match &message {
-            subscribe_response::Message::Snapshot(_) => FeedMessage::Snapshot,
-            subscribe_response::Message::Delta(_) => FeedMessage::Delta,
-            subscribe_response::Message::Heartbeat(_) => FeedMessage::Heartbeat,
-        };
+    async fn send(&mut self, message: Encoded) -> Result<(), Ended> {
+        let kind = message.kind;
         tokio::select! {
             sent = timeout(STUCK, self.outgoing.send(Ok(message))) => match sent {
                 Ok(Ok(())) => {}
@@ -174,7 +194,7 @@ impl Session {
                     return Err(Some(Status::resource_exhausted("the subscriber takes no messages")));
                 }
             },
-            () = stopped(&mut self.stopping) => return Err(Some(shutting_down())),
+            () = self.drain.over() => return Err(Some(shutting_down())),
         }
         self.metrics.count(kind);
         self.last_sent = Instant::now();
@@ -201,7 +221,7 @@ impl Session {
             let known = self.wanted.iter().position(|known| known.name == name);
             wanted.push(match known {
                 Some(at) => self.wanted.swap_remove(at),
-                None => Wanted { pool: self.hub.find(&name), name, cursor: None },
+                None => Wanted { pool: self.hub.find(&name), name, cursor: None, not_before: None },
             });
         }
         self.wanted = wanted;
@@ -212,10 +232,7 @@ impl Session {
     }
 }
 
-async fn stopped(stopping: &mut watch::Receiver<bool>) {
-    let _stopped = stopping.wait_for(|stopping| *stopping).await;
-}
-
-fn shutting_down() -> Status {
+/// Why nobody is served any more.
+pub(super) fn shutting_down() -> Status {
     Status::unavailable("the publisher is shutting down")
 }

@@ -5,7 +5,7 @@ use headroom_wire::feed::{self, SubscribeRequest, sample, subscribe_response::Me
 use tokio::{net::TcpListener, sync::watch};
 
 use super::{
-    Hub,
+    Hub, Settings,
     pool::{Next, PoolFeed},
     serve,
 };
@@ -18,7 +18,11 @@ fn address(port: u16) -> Address {
     format!("10.0.0.1:{port}").parse().expect("an address")
 }
 
-fn change(port: u16, attribute: &str, value: Option<(f64, u64)>) -> (Address, String, Option<Sample>) {
+pub(super) fn change(
+    port: u16,
+    attribute: &str,
+    value: Option<(f64, u64)>,
+) -> (Address, String, Option<Sample>) {
     let sample = value.map(|(number, ms)| Sample {
         value: Value::number(number).expect("finite"),
         measured_at: Timestamp::from_millis(ms),
@@ -55,13 +59,17 @@ fn show_one(sample: &feed::Sample) -> String {
     format!("{}={number}@{}", sample.attribute, sample.measured_at_us / 1_000)
 }
 
-fn delta(next: Next) -> Arc<feed::Delta> {
-    let Next::Delta(delta) = next else { panic!("no delta: {next:?}") };
+fn delta(next: Next) -> feed::Delta {
+    let Next::Delta(sequence, encoded) = next else { panic!("no delta: {next:?}") };
+    let Message::Delta(delta) = encoded.decode() else { panic!("no delta: {encoded:?}") };
+    assert_eq!(delta.sequence, sequence);
     delta
 }
 
 fn snapshot(next: Next) -> feed::Snapshot {
-    let Next::Snapshot(snapshot) = next else { panic!("no snapshot: {next:?}") };
+    let Next::Snapshot(sequence, encoded) = next else { panic!("no snapshot: {next:?}") };
+    let Message::Snapshot(snapshot) = encoded.decode() else { panic!("no snapshot: {encoded:?}") };
+    assert_eq!(snapshot.sequence, sequence);
     snapshot
 }
 
@@ -111,36 +119,47 @@ fn who_is_behind_gets_every_delta_in_turn_or_a_snapshot() {
     assert_eq!(snapshot(pool.after(Some(u64::MAX))).sequence, start + 65, "a number that never was");
 }
 
-struct Publisher {
-    hub: Arc<Hub>,
-    feed: std::net::SocketAddr,
-    stop: watch::Sender<bool>,
+pub(super) struct Publisher {
+    pub(super) hub: Arc<Hub>,
+    pub(super) feed: std::net::SocketAddr,
+    pub(super) metrics: FeedMetrics,
+    pub(super) stop: watch::Sender<bool>,
     server: tokio::task::JoinHandle<()>,
 }
 
 /// A publisher of pool `p` with one endpoint, 10.0.0.1:1, whose targets were tried.
-async fn publisher() -> Publisher {
-    let hub = Arc::new(Hub::new(vec!["p".to_owned()], 7));
+pub(super) async fn publisher() -> Publisher {
+    publisher_with(7, settings()).await
+}
+
+/// The config's defaults.
+pub(super) fn settings() -> Settings {
+    Settings { tls: None, max_subscribers: 1024, max_message_bytes: 32 << 20 }
+}
+
+pub(super) async fn publisher_with(epoch: u64, settings: Settings) -> Publisher {
+    let hub = Arc::new(Hub::new(vec!["p".to_owned()], epoch));
     hub.set_endpoints(0, vec![Endpoint { name: "10.0.0.1:1".to_owned(), ..endpoint(1) }]);
     hub.listed(0);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let feed = listener.local_addr().expect("an address");
     let (stop, stopping) = watch::channel(false);
-    let serving = serve(listener, Arc::clone(&hub), FeedMetrics::default(), stopping);
+    let metrics = FeedMetrics::default();
+    let serving = serve(listener, settings, Arc::clone(&hub), metrics.clone(), stopping);
     let running = Arc::clone(&hub);
     tokio::spawn(async move { running.run().await });
     let server = tokio::spawn(async move { serving.await.expect("serves") });
-    Publisher { hub, feed, stop, server }
+    Publisher { hub, feed, metrics, stop, server }
 }
 
-async fn next_snapshot(reader: &mut Reader) -> feed::Snapshot {
+pub(super) async fn next_snapshot(reader: &mut Reader) -> feed::Snapshot {
     match reader.news().await {
         Message::Snapshot(snapshot) => snapshot,
         other => panic!("no snapshot: {other:?}"),
     }
 }
 
-async fn next_delta(reader: &mut Reader) -> feed::Delta {
+pub(super) async fn next_delta(reader: &mut Reader) -> feed::Delta {
     match reader.news().await {
         Message::Delta(delta) => delta,
         other => panic!("no delta: {other:?}"),

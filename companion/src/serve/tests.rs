@@ -330,3 +330,56 @@ async fn an_address_that_is_taken_is_named_with_its_path() {
     let error = Running::start(config::parse(&text).expect("a good config")).await.expect_err("taken");
     assert!(format!("{error:#}").starts_with(&format!("feed.listen: {address}: ")), "{error:#}");
 }
+
+#[tokio::test]
+async fn a_reader_that_moves_to_another_companion_loses_no_value_and_mixes_no_epochs() {
+    let engine = FakeTarget::text(vllm(3)).await;
+    let first = start(&endpoint(A, &engine, "")).await;
+    let mut reader = Reader::open(first.feed, vec![subscribe_to(&["chat"])]).await;
+    let mut known = Known::default();
+    known.until(&mut reader, |known| known.get(A, "WaitingQueueSize") == Some(3.0)).await;
+    let Message::Delta(last) = reader.news().await else { panic!("one snapshot only") };
+
+    // The other one has not scraped anything yet when the reader comes.
+    engine.answers(Answer::Late(Duration::from_millis(300), vllm(4)));
+    let second = start(&endpoint(A, &engine, "")).await;
+    let admin = first.admin;
+    let stopping = tokio::spawn(first.stop());
+    let not_ready = async || {
+        let answer = reqwest::get(format!("http://{admin}/readyz")).await.ok()?;
+        (answer.status() == 503 && answer.text().await.ok()?.contains("the process is stopping"))
+            .then_some(())
+    };
+    eventually("it says that it stops", not_ready).await;
+    let ended = loop {
+        if let Err(status) = reader.next().await {
+            break status;
+        }
+    };
+    assert_eq!(ended.code(), tonic::Code::Unavailable);
+
+    let mut reader = Reader::open(second.feed, vec![subscribe_to(&["chat"])]).await;
+    let Message::Snapshot(snapshot) = reader.news().await else { panic!("no snapshot first") };
+    let (epoch, mut sequence) = (snapshot.epoch, snapshot.sequence);
+    assert_ne!(epoch, last.epoch);
+    known.take(Message::Snapshot(snapshot));
+    assert_eq!(known.get(A, "WaitingQueueSize"), Some(4.0), "the first snapshot is not empty");
+    for _ in 0..5 {
+        let Message::Delta(delta) = reader.news().await else { panic!("one snapshot only") };
+        assert_eq!((delta.epoch, delta.sequence), (epoch, sequence + 1));
+        sequence = delta.sequence;
+        known.take(Message::Delta(delta));
+        assert_eq!(known.get(A, "WaitingQueueSize"), Some(4.0));
+    }
+    stopping.await.expect("it ends");
+}
+
+#[tokio::test]
+async fn tls_files_that_are_missing_are_named_with_their_path() {
+    let text = "feed: {listen: '127.0.0.1:0', tls: {certFile: /nowhere/tls.crt, keyFile: /nowhere/tls.key}}
+admin: {listen: '127.0.0.1:0'}
+pools: [{name: p}]";
+    let error = Running::start(config::parse(text).expect("a good config")).await.expect_err("no file");
+    let error = format!("{error:#}");
+    assert!(error.starts_with("feed.tls: /nowhere/tls.crt: cannot be read: No such file"), "{error}");
+}

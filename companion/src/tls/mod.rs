@@ -4,6 +4,7 @@
 
 mod client;
 mod pem;
+mod server;
 mod verify;
 mod watched;
 mod words;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use rustls::crypto::{CryptoProvider, ring};
 
 pub(crate) use client::{client_config, plain_config};
+pub(crate) use server::{ServerFiles, watch_server};
 pub(crate) use watched::{Current, Watched};
 pub(crate) use words::{causes, handshake_fault};
 
